@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/stability"
@@ -97,6 +98,16 @@ func (db *Database) Explain(ctx context.Context, sql string, o *QueryOptions) (*
 	return db.ExplainTo(ctx, sql, o, Payer{})
 }
 
+// asked are the queries that an engine is asked.
+func (c *compiled) asked() (all []engine.Query) {
+	for _, q := range slices.Concat(append(slices.Clone(c.trees), c.queries)...) {
+		if q.SQL != "" {
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
 // explanation explains a statement that was planned.
 func (db *Database) explanation(ctx context.Context, s *statement, c *compiled) (_ *Explanation, err error) {
 	e := &Explanation{Columns: s.columns(), EngineSQL: []string{}, ExpectedError: []ExpectedError{}, Mechanisms: s.mechanisms(), Certificate: s.describe(), Kept: s.post.Kept,
@@ -116,6 +127,15 @@ func (db *Database) explanation(ctx context.Context, s *statement, c *compiled) 
 	}
 	if e.ExpectedError, err = s.expectedErrors(); err != nil {
 		return nil, err
+	}
+	if l, ok := db.config.Engine.(engine.Laid); ok {
+		laid, err := l.Layout(ctx, c.asked())
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err == nil { // what an engine cannot say now is left out
+			e.Notes = append(e.Notes, laid...)
+		}
 	}
 	if e.Cost, err = s.cost(); err != nil {
 		return nil, refusal(err)

@@ -112,6 +112,14 @@ type Unsteady interface {
 	Moving(tables []string) []string
 }
 
+// A Laid engine knows how its tables are laid out. Layout says of which of the catalog's tables, read
+// by these queries of one statement, it groups the rows by unit without moving or sorting them: a
+// sentence for each, to be shown to analysts. It is a matter of what the owner has declared of a
+// table to the engine (its partitioning, its indexes), and of no row.
+type Laid interface {
+	Layout(ctx context.Context, queries []Query) ([]string, error)
+}
+
 // Fixed returns a snapshot of an engine: of one that makes none, what each query finds.
 func Fixed(ctx context.Context, e Engine, tables []string) (Snapshot, error) {
 	if s, ok := e.(Snapshotter); ok {

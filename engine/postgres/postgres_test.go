@@ -148,6 +148,7 @@ func TestPostgres(t *testing.T) {
 	t.Run("sources", s.sources)
 	t.Run("servers", s.servers)
 	t.Run("snapshots", s.snapshots)
+	t.Run("layout", s.layout)
 	t.Run("parsed", s.parsed)
 	t.Run("changes", s.changes)
 	t.Run("lost", s.lost)

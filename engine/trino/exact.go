@@ -19,12 +19,13 @@ type snapshot struct {
 	engine *Engine
 	tables []string
 	known  map[string]*table
+	single bool // it is for one query
 }
 
 // Snapshot fixes the state of tables.
 func (e *Engine) Snapshot(ctx context.Context, tables []string) (engine.Snapshot, error) {
 	s := &snapshot{engine: e, tables: tables}
-	if _, err := s.readings(ctx, tables); err != nil {
+	if _, err := s.readings(ctx, tables, ""); err != nil {
 		return nil, remote.Failure(ctx, err)
 	}
 	return s, nil
@@ -32,8 +33,11 @@ func (e *Engine) Snapshot(ctx context.Context, tables []string) (engine.Snapshot
 
 // Exact runs a release's query in a state of its own.
 func (e *Engine) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {
-	return (&snapshot{engine: e, tables: q.Tables}).Exact(ctx, q)
+	return (&snapshot{engine: e, tables: q.Tables, single: true}).Exact(ctx, q)
 }
+
+// once reports whether a statement reads a table in one place.
+func once(sql, table string) bool { return strings.Count(sql, quote(table)) == 1 }
 
 // Exact runs a release's query. The rows come in the order of their keys.
 func (s *snapshot) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {
@@ -59,8 +63,10 @@ func (s *snapshot) Exact(ctx context.Context, q engine.Query) (*engine.Exact, er
 // Close does nothing: a snapshot is a number.
 func (s *snapshot) Close() error { return nil }
 
-// readings are the texts that read tables.
-func (s *snapshot) readings(ctx context.Context, names []string) (texts []string, err error) {
+// readings are the texts that read tables in a statement. Where it is the only one and reads a table
+// in one place, it sees one snapshot without a number; and with a number Trino does not know how the
+// table is laid out.
+func (s *snapshot) readings(ctx context.Context, names []string, sql string) (texts []string, err error) {
 	var unknown []*catalog.Table
 	for _, name := range names {
 		declared, ok := s.engine.catalog.Table(name)
@@ -86,14 +92,18 @@ func (s *snapshot) readings(ctx context.Context, names []string) (texts []string
 		}
 	}
 	for _, name := range names {
-		texts = append(texts, s.known[name].read)
+		text := s.known[name].read
+		if s.single && once(sql, name) {
+			text = s.known[name].current
+		}
+		texts = append(texts, text)
 	}
 	return texts, nil
 }
 
 // rows runs one SELECT over tables of the snapshot.
 func (s *snapshot) rows(ctx context.Context, sql string, tables []string, types []sqltype.Type, salt int64) ([][]sqltype.Value, error) {
-	read, err := s.readings(ctx, tables)
+	read, err := s.readings(ctx, tables, sql)
 	if err != nil {
 		return nil, err
 	}

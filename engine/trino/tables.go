@@ -18,6 +18,7 @@ import (
 type table struct {
 	declared *catalog.Table
 	read     string // the text that reads that snapshot, as a named relation
+	current  string // the text that reads the one that is current when a query begins
 }
 
 type column struct{ name, native string }
@@ -99,11 +100,15 @@ func (e *Engine) look(ctx context.Context, tables []*catalog.Table) ([]*table, e
 	}
 	all := make([]*table, len(tables))
 	for i, t := range tables {
-		read, err := reading(t, seen[i].columns, seen[i].from)
+		read, err := reading(t, seen[i].columns, seen[i].from, false)
 		if err != nil {
 			return nil, err
 		}
-		all[i] = &table{t, read}
+		current, err := reading(t, seen[i].columns, relation(t), true)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = &table{t, read, current}
 	}
 	return all, nil
 }
@@ -180,8 +185,9 @@ func (e *Engine) fixed(name string) bool {
 	return e.pinned[name]
 }
 
-// reading is the text of the relation that statements see.
-func reading(t *catalog.Table, columns []column, from string) (string, error) {
+// reading is the text of the relation that statements see. With laid, the unit's column is read so
+// that the planner knows it as one by which the table may be laid out.
+func reading(t *catalog.Table, columns []column, from string, laid bool) (string, error) {
 	r, err := derive.Read(t)
 	if err != nil {
 		return "", refused(t, "its derived columns mean nothing", "discreet check")
@@ -196,6 +202,9 @@ func reading(t *catalog.Table, columns []column, from string) (string, error) {
 		value, ok := derive.TrinoField(quote(c.name), c.native, f.Type)
 		if !ok {
 			return "", refused(t, fmt.Sprintf("its column %q is of type %s, which cannot be read as %s", c.name, c.native, f.Type), "declare another type, or leave the column out")
+		}
+		if plain, ok := derive.TrinoPlain(quote(c.name), c.native, f.Type); ok && laid && f.Column != nil && f.Column == t.Unit.Column {
+			value = plain
 		}
 		if fields = append(fields, fmt.Sprintf("%s AS c%d", value, i)); f.Column != nil {
 			whole = append(whole, fmt.Sprintf("(%s IS NULL OR %s IS NOT NULL)", quote(c.name), value))

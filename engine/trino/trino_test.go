@@ -127,6 +127,7 @@ func TestTrino(t *testing.T) {
 	t.Run("snapshots", c.snapshots)
 	t.Run("users", c.users)
 	t.Run("sources", c.sources)
+	t.Run("layout", func(t *testing.T) { layout(t, c) })
 }
 
 // snapshots: the releases of a statement see one state of a table, and the next one what was

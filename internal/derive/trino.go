@@ -18,5 +18,10 @@ func TrinoField(column, native string, t sqltype.Type) (string, bool) {
 	return render.TrinoField(column, native, t)
 }
 
+// TrinoPlain is TrinoField of a column that is of the type: see render.TrinoPlain.
+func TrinoPlain(column, native string, t sqltype.Type) (string, bool) {
+	return render.TrinoPlain(column, native, t)
+}
+
 // TrinoNull prints NULL of a type: see render.TrinoNull.
 func TrinoNull(t sqltype.Type) string { return render.TrinoNull(t) }

@@ -67,6 +67,17 @@ func TrinoField(column, native string, t sqltype.Type) (string, bool) {
 	return out, r.err == nil
 }
 
+// TrinoPlain is TrinoField of a column that has the very type, an integer's, in a form of which the
+// planner leaves the column alone, so that it sees by what a table is laid out. Should the owner put
+// a column of another type in its place before the query is planned, its numbers are grouped as
+// they are; what are none fail, whatever they say.
+func TrinoPlain(column, native string, t sqltype.Type) (string, bool) {
+	if !t.IsInteger() || native != t.String() {
+		return "", false
+	}
+	return fmt.Sprintf("coalesce(%s, CAST(NULL AS %s))", column, trino{}.typeName(t)), true
+}
+
 // TrinoNull prints NULL as a value of a type of ours.
 func TrinoNull(t sqltype.Type) string {
 	text, _ := trino{}.literal(nil, t) // of NULL there is no error
