@@ -15,5 +15,8 @@
 //
 //	tpchgen-cli parquet -s 0.1 --output-dir=FOLDER
 //	tpchgen-cli csv -s 0.1 --output-dir=FOLDER
-//	go test ./bench/scale -run '^$' -bench TPCH -benchtime 1x -tpch FOLDER
+//	go test ./bench/scale -run '^$' -bench TPCH -benchtime 1x -tpch FOLDER -trino
+//
+// BenchmarkBoundedTrino and BenchmarkGrowthTrino start clusters, which bench/peers/setup trino has
+// installed; with -trino BenchmarkTPCH starts one, too.
 package scale

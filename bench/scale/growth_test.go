@@ -98,7 +98,7 @@ func BenchmarkGrowth(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					q, err := render.Dialect(e.Dialect()).Release(releases[0])
+					q, err := render.Dialect(e.Dialect()).Release(releases[0].bounded)
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -395,3 +395,43 @@ func (c *Cluster) fetch(request *http.Request, into any) error {
 	}
 	return json.Unmarshal(text, into)
 }
+
+// Work is what a statement has cost a cluster, as that counts it.
+type Work struct {
+	Processor time.Duration // of the threads that computed
+	Moved     int64         // bytes, between workers
+	Most      int64         // bytes that one worker has held at once
+}
+
+// WorkOf is that of the statement that ended last among those whose text has a mark.
+func (c *Cluster) WorkOf(t testing.TB, mark string) (w Work) {
+	t.Helper()
+	last := c.Exec(t, "SELECT query_id FROM system.runtime.queries WHERE strpos(query, '"+mark+"') > 0 AND strpos(query, 'query_id') = 0 ORDER BY \"end\" DESC LIMIT 1")
+	if len(last) != 1 {
+		t.Fatalf("no statement has %q", mark)
+	}
+	request, err := http.NewRequest(http.MethodGet, c.URL+"/v1/query/"+*last[0][0], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("X-Trino-User", "owner")
+	var of struct {
+		Stats struct {
+			Processor string `json:"totalCpuTime"`
+			Moved     string `json:"internalNetworkInputDataSize"`
+			Most      string `json:"peakTaskTotalMemory"`
+		} `json:"queryStats"`
+	}
+	if err := c.fetch(request, &of); err != nil {
+		t.Fatal(err)
+	}
+	if w.Processor, err = time.ParseDuration(of.Stats.Processor); err != nil {
+		t.Fatal(err)
+	}
+	for into, text := range map[*int64]string{&w.Moved: of.Stats.Moved, &w.Most: of.Stats.Most} {
+		if *into, err = strconv.ParseInt(strings.TrimSuffix(text, "B"), 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
