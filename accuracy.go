@@ -104,8 +104,8 @@ func (db *Database) price(s *statement, o *QueryOptions) error {
 			Because("domain %q accounts in measure %q", c.Domain.ID, c.Domain.Measure).
 			Try("give the bound in %s", map[bool]string{true: "rho", false: "epsilon"}[rho])
 	}
-	if len(c.Stages) > 0 {
-		return diagnostic.New("D261", c.Stages[0].Plan.Place(), "the error of a release that depends on another has no price").
+	if stage := c.Dependent(); stage != nil {
+		return diagnostic.New("D261", stage.Plan.Place(), "the error of a release that depends on another has no price").
 			Because("the cost would be split among both, and how near the first must be is not what the accuracy says").
 			Try("name a cost; or ask in two statements, and use the first answer as a constant")
 	}

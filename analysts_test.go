@@ -44,6 +44,7 @@ var asked = []struct{ catalog, sql, code, instead string }{
 	{"adult", `WITH g AS (SELECT sex, AVG(hours_per_week) AS h FROM adult GROUP BY sex) SELECT MAX(h) - MIN(h) AS gap FROM g`, "", ""},
 	{"adult", `SELECT education, COUNT(*) AS n FROM adult GROUP BY education QUALIFY ROW_NUMBER() OVER (ORDER BY n DESC) <= 3`, "D002", `SELECT * FROM (SELECT education, COUNT(*) AS n, ROW_NUMBER() OVER (ORDER BY COUNT(*) DESC) AS place FROM adult GROUP BY education) AS t WHERE place <= 3`},
 	{"adult", `SELECT ANY_VALUE(race) FROM adult`, "D013", `SELECT MODE() WITHIN GROUP (ORDER BY race) FROM adult`},
+	{"restaurant", `SELECT DATE_DIFF(MAX(CAST("Time entered" AS timestamp)), MIN(CAST("Time entered" AS timestamp)), DAY) FROM visits`, "D047", ""},
 	{"adult", `SELECT STRING_AGG(DISTINCT race, ',') FROM adult`, "D013", `SELECT race, COUNT(*) FROM adult GROUP BY race`},
 	{"adult", `SELECT sex, COUNT(*) FILTER (WHERE hours_per_week > 40) AS overtime FROM adult GROUP BY sex`, "", ""},
 	{"adult", `SELECT * EXCEPT (native_country) FROM adult LIMIT 10`, "D002", `SELECT sex, income, COUNT(*) FROM adult GROUP BY sex, income`},

@@ -233,7 +233,7 @@ func (s *statement) notes() []string {
 			notes = append(notes, text)
 		}
 	}
-	if len(s.certificate.Stages) > 0 {
+	if s.certificate.Dependent() != nil {
 		note("a release depends on a released value before it, whose noise stays in it: intervals are of the noise alone that was added after, with that value as a constant")
 	}
 	for number, r := range s.certificate.Releases {

@@ -265,7 +265,7 @@ func (db *Database) confidence(c float64) (*big.Rat, error) {
 // publicValues returns the values of each bounding key's public domain, sorted, reading
 // public tables where the domain says so, and refuses cross products of what is released that are
 // too large. It runs before private data is touched.
-func (db *Database) publicValues(ctx context.Context, r *stability.Release) ([][]sqltype.Value, error) {
+func (db *Database) publicValues(ctx context.Context, r *stability.Release, known render.Stages) ([][]sqltype.Value, error) {
 	if r.Private {
 		return nil, nil
 	}
@@ -273,12 +273,8 @@ func (db *Database) publicValues(ctx context.Context, r *stability.Release) ([][
 	out := make([][]sqltype.Value, len(keys))
 	for i, k := range keys {
 		if k.Numbered != nil {
-			n, err := db.countPublic(ctx, k)
-			if err != nil {
-				return nil, err
-			}
-			for v := range n {
-				out[i] = append(out[i], v+1)
+			for v := range len(known[k.Numbered.Index]) {
+				out[i] = append(out[i], int64(v+1))
 			}
 			continue
 		}
@@ -306,28 +302,6 @@ func (db *Database) publicValues(ctx context.Context, r *stability.Release) ([][
 		}
 	}
 	return out, nil
-}
-
-// countPublic counts public rows that a key numbers.
-func (db *Database) countPublic(ctx context.Context, k stability.Key) (n int64, err error) {
-	if db.config.Engine == nil {
-		return 0, errors.New("read public rows: no engine")
-	}
-	sql, err := render.Relation(&plan.Aggregate{Input: k.Numbered, Aggregations: []plan.Aggregation{
-		{Function: plan.CountStar, Name: "count", Type: sqltype.Of(sqltype.Bigint)}}})
-	if err != nil {
-		return 0, err
-	}
-	rows, err := db.fromPublic(ctx, sql, scans(k.Numbered, nil), []sqltype.Type{sqltype.Of(sqltype.Bigint)})
-	if err != nil {
-		return 0, fmt.Errorf("count public rows: %w", err)
-	}
-	n, ok := rows[0][0].(int64)
-	if !ok || n > release.MaxCells {
-		return 0, diagnostic.New("D051", k.Expr.Place(), "public rows name more than %d groups", release.MaxCells).
-			Because("each is published, empty or not").Try("keep fewer of the public rows")
-	}
-	return n, nil
 }
 
 // fromPublic runs a statement over public tables in a scratch instance.

@@ -33,8 +33,11 @@ type Explanation struct {
 	Certificate   Certificate     `json:"certificate"`
 	ExpectedError []ExpectedError `json:"expected_error"`
 	EngineSQL     []string        `json:"engine_sql"`
-	PostSQL       string          `json:"post_sql,omitempty"`
-	Kept          []string        `json:"kept,omitempty"`
+	// StageSQL computes the certificate's stages, each before a release that reads it, in a database that has
+	// what was released and public tables alone. In EngineSQL a row of NULLs stands for them.
+	StageSQL []string `json:"stage_sql,omitempty"`
+	PostSQL  string   `json:"post_sql,omitempty"`
+	Kept     []string `json:"kept,omitempty"`
 	// Reused says that a stored answer serves: asked now, the statement is charged nothing, and Cost is
 	// what it is charged otherwise.
 	Reused    bool     `json:"reused,omitempty"`
@@ -47,6 +50,18 @@ type Certificate struct {
 	Domain     string               `json:"domain"`
 	Neighbours string               `json:"neighbours"`
 	Releases   []ReleaseCertificate `json:"releases"`
+	// Stages are what is computed between releases: a release's plan reads number i, from 0, as "stage i".
+	Stages []StageCertificate `json:"stages,omitempty"`
+}
+
+// A StageCertificate describes what is computed from releases, or from public rows alone, before other releases
+// are made. Its rows are constants there.
+type StageCertificate struct {
+	Plan string `json:"plan"`
+	// Releases are the numbers of those that it depends on, from 1; none of public rows.
+	Releases []int `json:"releases"`
+	// Rows is how many there are, where they are public.
+	Rows int `json:"rows,omitempty"`
 }
 
 // A ReleaseCertificate describes one release of a statement.
@@ -110,7 +125,7 @@ func (c *compiled) asked() (all []engine.Query) {
 
 // explanation explains a statement that was planned.
 func (db *Database) explanation(ctx context.Context, s *statement, c *compiled) (_ *Explanation, err error) {
-	e := &Explanation{Columns: s.columns(), EngineSQL: []string{}, ExpectedError: []ExpectedError{}, Mechanisms: s.mechanisms(), Certificate: s.describe(), Kept: s.post.Kept,
+	e := &Explanation{Columns: s.columns(), EngineSQL: []string{}, ExpectedError: []ExpectedError{}, Mechanisms: s.mechanisms(), Certificate: s.describe(c), Kept: s.post.Kept,
 		Notes: s.notes(), PostSQL: c.post, Statement: s.text}
 	e.Confidence, _ = s.confidence.Float64()
 	if s.pilot != nil {
@@ -124,6 +139,9 @@ func (db *Database) explanation(ctx context.Context, s *statement, c *compiled) 
 		for _, tree := range c.trees[i] {
 			e.EngineSQL = append(e.EngineSQL, tree.SQL)
 		}
+	}
+	for _, stage := range c.stages {
+		e.StageSQL = append(e.StageSQL, stage.sql)
 	}
 	if e.ExpectedError, err = s.expectedErrors(); err != nil {
 		return nil, err
@@ -152,7 +170,7 @@ func (db *Database) explanation(ctx context.Context, s *statement, c *compiled) 
 }
 
 // describe puts the certificate into words.
-func (s *statement) describe() Certificate {
+func (s *statement) describe(compiled *compiled) Certificate {
 	c := Certificate{Releases: []ReleaseCertificate{}}
 	d := s.certificate.Domain
 	if d == nil {
@@ -162,6 +180,13 @@ func (s *statement) describe() Certificate {
 	for number, r := range s.certificate.Releases {
 		c.Releases = append(c.Releases, ReleaseCertificate{Plan: plan.Format(r.Input),
 			MaxGroupsPerUnit: r.MaxGroups, MaxRowsPerGroup: r.MaxRows, Words: s.words(number)})
+	}
+	for i, stage := range s.certificate.Stages {
+		described := StageCertificate{Plan: plan.Format(stage.Plan), Releases: []int{}, Rows: len(compiled.known[i])}
+		for _, number := range stage.Releases {
+			described.Releases = append(described.Releases, number+1)
+		}
+		c.Stages = append(c.Stages, described)
 	}
 	return c
 }
@@ -180,8 +205,12 @@ func (s *statement) words(number int) []string {
 			t.Mapping.Code, seen, t.Mapping.Of.Name, count(t.Mapping.Outputs, "row"))
 	}
 	for _, i := range stability.StagesOf(r.Input) {
-		say("stage %d is made of %s, before this is released: its values, noise and all, are constants here, and the guarantee holds for each that they can be", i,
-			numbered("release", s.certificate.Stages[i].Releases))
+		if stage := s.certificate.Stages[i]; stage.Public() {
+			say("stage %d are public rows with their numbers, read before anything is charged: they are constants here", i)
+		} else {
+			say("stage %d is made of %s, before this is released: its values, noise and all, are constants here, and the guarantee holds for each that they can be", i,
+				numbered("release", stage.Releases))
+		}
 	}
 	for _, text := range s.autoWords(r) {
 		say("%s", text)

@@ -86,8 +86,8 @@ func (s *Statement) Offer() (*Offer, error) {
 		return nil, s.notFederated(diagnostic.Span{}, "the statement asks nothing of private tables",
 			"there is nothing to share or to hide", "ask one holder: discreet query without --federation")
 	}
-	if len(c.Stages) > 0 {
-		return nil, s.notFederated(c.Stages[0].Plan.Place(), "a release depends on another",
+	if stage := c.Dependent(); stage != nil {
+		return nil, s.notFederated(stage.Plan.Place(), "a release depends on another",
 			"the holders would have to release one, and read it, before they share the other", "ask in two statements, and use the first answer as a constant")
 	}
 	o := &Offer{Domain: c.Domain.ID, Neighbours: c.Domain.Neighbours.String(), Measure: c.Domain.Measure, Elsewhere: c.Domain.UnitsElsewhere}

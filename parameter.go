@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/discreet-dp/discreet/internal/bind"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
@@ -147,8 +148,11 @@ func (s *statement) digest(r record, c *compiled, events []privacy.Event, delta 
 		releases = append(releases, r.Key())
 	}
 	var stages []string // of which a release's plan and text have the number alone
-	for _, stage := range s.certificate.Stages {
+	for i, stage := range s.certificate.Stages {
 		stages = append(stages, plan.Format(stage.Plan))
+		if rows, ok := c.known[i]; ok {
+			stages = append(stages, fmt.Sprintf("%x", digestValues(slices.Concat(rows...))))
+		}
 	}
 	encoded, err := json.Marshal(struct {
 		Computed   []string

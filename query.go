@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync/atomic"
 
@@ -356,10 +357,14 @@ type publicDomain struct {
 }
 
 func (s *statement) record(c *compiled) record {
-	r := record{Certificate: s.describe(), Mechanisms: s.mechanisms()}
+	r := record{Certificate: s.describe(c), Mechanisms: s.mechanisms()}
 	for i, release := range s.certificate.Releases {
 		for j, values := range c.domains[i] {
-			r.Domains = append(r.Domains, publicDomain{release.Keys[j].Name, len(values), digestValues(values)})
+			d := publicDomain{release.Keys[j].Name, len(values), digestValues(values)}
+			if numbered := release.Keys[j].Numbered; numbered != nil { // what is numbered
+				d.Digest = digestValues(slices.Concat(c.known[numbered.Index]...))
+			}
+			r.Domains = append(r.Domains, d)
 		}
 	}
 	return r
@@ -396,9 +401,10 @@ type compiled struct {
 	// bounding are the domains of the keys that bound, by release: domains are some of them.
 	bounding [][][]sqltype.Value
 	stages   []stage
-	post     string   // empty if the post-processing only picks columns
-	pick     []int    // then: the columns of the one released table
-	public   []string // tables that the post-processing reads
+	known    render.Stages // those that are public
+	post     string        // empty if the post-processing only picks columns
+	pick     []int         // then: the columns of the one released table
+	public   []string      // tables that the post-processing reads
 }
 
 // reads are the tables that the releases read.
@@ -422,10 +428,13 @@ func (db *Database) dialect() render.Dialect {
 }
 
 func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error) {
-	c, dialect := &compiled{}, db.dialect()
+	c, dialect := &compiled{known: render.Stages{}}, db.dialect()
+	if err := db.numberStages(ctx, s, c); err != nil {
+		return nil, in(err, s.text)
+	}
 	values := 0
 	for number, r := range s.certificate.Releases {
-		bounding, err := db.publicValues(ctx, r)
+		bounding, err := db.publicValues(ctx, r, c.known)
 		if err != nil {
 			return nil, in(err, s.text)
 		}
@@ -463,8 +472,16 @@ func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error
 		}
 		c.queries, c.trees, c.domains = append(c.queries, query), append(c.trees, trees), append(c.domains, domains)
 		c.bounding = append(c.bounding, bounding)
+		if below := stability.StagesOf(r.Input); slices.ContainsFunc(below, c.isKnown) {
+			switch _, _, err := db.over(s, c, number, c.known); {
+			case errors.Is(err, engine.ErrTooLarge):
+				return nil, in(manyNamed(s.certificate.Stages[below[0]].Plan), s.text)
+			case err != nil:
+				return nil, in(err, s.text)
+			}
+		}
 	}
-	if err := c.renderStages(s.certificate); err != nil {
+	if err := c.refuseStages(s.certificate); err != nil {
 		return nil, in(err, s.text)
 	}
 	var ok bool
@@ -540,18 +557,17 @@ func (db *Database) tables(names []string) []engine.Table {
 	return all
 }
 
-// released describes the released tables that n reads, each once.
+// released describes the released tables and stages that n reads in a scratch instance, each once.
 func released(n plan.Node, seen []engine.Table) []engine.Table {
-	if r, ok := n.(*plan.Released); ok {
-		name := render.ReleasedName(r.Index)
-		if slices.ContainsFunc(seen, func(t engine.Table) bool { return t.Name == name }) {
-			return seen
-		}
-		columns := make([]engine.Column, len(r.Cols))
-		for i, c := range r.Cols {
-			columns[i].Type = c.Type
-		}
-		return append(seen, engine.Table{Name: name, Columns: render.ReleasedColumns(columns)})
+	var t engine.Table
+	switch n := n.(type) {
+	case *plan.Released:
+		t = engine.Table{Name: render.ReleasedName(n.Index), Columns: unnamed(n.Cols)}
+	case *plan.Stage:
+		t = engine.Table{Name: render.StageName(n.Index), Columns: unnamed(n.Cols)}
+	}
+	if t.Name != "" && !slices.ContainsFunc(seen, func(known engine.Table) bool { return known.Name == t.Name }) {
+		seen = append(seen, t)
 	}
 	for _, in := range n.Inputs() {
 		seen = released(in, seen)
@@ -644,7 +660,7 @@ func (db *Database) release(ctx context.Context, s *statement, c *compiled, keep
 		}
 	}
 	defer func() { err = errors.Join(err, data.Close()) }()
-	stages := render.Stages{}
+	stages := maps.Clone(c.known)
 	for i, q := range c.queries {
 		trees := c.trees[i]
 		if below := stability.StagesOf(s.certificate.Releases[i].Input); len(below) > 0 {
@@ -780,6 +796,9 @@ func (db *Database) postProcess(ctx context.Context, s *statement, c *compiled, 
 		if err := scratch.Load(ctx, render.ReleasedName(i), render.ReleasedColumns(t.columns), t.rows); err != nil {
 			return nil, err
 		}
+	}
+	if err := c.load(ctx, scratch, s.post.Plan); err != nil {
+		return nil, err
 	}
 	if err := db.loadPublic(ctx, scratch, c.public); err != nil {
 		return nil, err

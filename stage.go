@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/render"
@@ -16,9 +17,10 @@ import (
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
-// A stage is computed from releases for the ones after them, in a scratch instance: see stability.Stage.
+// A stage is computed from releases for the ones after them, in a scratch instance: see stability.Stage. One over no release is
+// computed where the statement is compiled.
 type stage struct {
-	sql    string
+	sql    string   // of at most one row more than a stage may have
 	public []string // tables that it reads
 }
 
@@ -37,7 +39,46 @@ func releasedIn(n plan.Node, seen []int) []int {
 	return seen
 }
 
-func (c *compiled) renderStages(of *stability.Certificate) error {
+// numberStages computes the stages that are public. Their rows are part of what is compiled.
+func (db *Database) numberStages(ctx context.Context, s *statement, c *compiled) error {
+	for i, of := range s.certificate.Stages {
+		sql, err := render.Relation(&plan.Limit{Input: of.Plan, Count: stability.MaxStage + 1})
+		if err != nil {
+			return fmt.Errorf("render stage: %w", err)
+		}
+		c.stages = append(c.stages, stage{sql, scans(of.Plan, nil)})
+		if !of.Public() {
+			continue
+		}
+		if db.config.Engine == nil {
+			return errors.New("read public rows: no engine")
+		}
+		rows, err := db.computeStage(ctx, s, c, i, nil)
+		if err != nil {
+			return fmt.Errorf("read public rows: %w", err)
+		}
+		if len(rows) > stability.MaxStage {
+			return manyNamed(of.Plan)
+		}
+		c.known[i] = canonical(rows)
+	}
+	return nil
+}
+
+func (c *compiled) isKnown(stage int) bool {
+	_, ok := c.known[stage]
+	return ok
+}
+
+// manyNamed refuses public rows that name too many groups.
+func manyNamed(n plan.Node) error {
+	return diagnostic.New("D051", n.Place(), "public rows name more than %d groups", stability.MaxStage).
+		Because("they stand as constants in the statement that reads the private rows").
+		Try("keep fewer of the public rows, or group by a coarser key")
+}
+
+// refuseStages refuses stages that have too many rows whatever is released.
+func (c *compiled) refuseStages(of *stability.Certificate) error {
 	groups := func(i int) int64 {
 		if of.Releases[i].Private {
 			return 0
@@ -52,11 +93,6 @@ func (c *compiled) renderStages(of *stability.Certificate) error {
 		if err := s.Refused(groups); err != nil {
 			return err
 		}
-		sql, err := render.Relation(s.Plan)
-		if err != nil {
-			return fmt.Errorf("render stage: %w", err)
-		}
-		c.stages = append(c.stages, stage{sql, scans(s.Plan, nil)})
 	}
 	return nil
 }
@@ -103,6 +139,9 @@ func (db *Database) computeStage(ctx context.Context, s *statement, c *compiled,
 			return nil, err
 		}
 	}
+	if err := c.load(ctx, scratch, of.Plan); err != nil {
+		return nil, err
+	}
 	if err := db.loadPublic(ctx, scratch, c.stages[number].public); err != nil {
 		return nil, err
 	}
@@ -111,6 +150,36 @@ func (db *Database) computeStage(ctx context.Context, s *statement, c *compiled,
 		types = append(types, col.Type)
 	}
 	return scratch.Query(ctx, c.stages[number].sql, types)
+}
+
+// load fills a scratch instance with the public stages that a plan reads.
+func (c *compiled) load(ctx context.Context, scratch engine.Scratch, n plan.Node) error {
+	for i, t := range stagesIn(n, map[int]engine.Table{}) {
+		if err := scratch.Load(ctx, t.Name, t.Columns, c.known[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stagesIn adds the stages that a plan reads in a scratch instance, as tables.
+func stagesIn(n plan.Node, seen map[int]engine.Table) map[int]engine.Table {
+	if s, ok := n.(*plan.Stage); ok {
+		seen[s.Index] = engine.Table{Name: render.StageName(s.Index), Columns: unnamed(s.Cols)}
+	}
+	for _, in := range n.Inputs() {
+		seen = stagesIn(in, seen)
+	}
+	return seen
+}
+
+// unnamed are columns as a scratch instance has them of what is no table of the catalog.
+func unnamed(cols []plan.Column) []engine.Column {
+	columns := make([]engine.Column, len(cols))
+	for i, c := range cols {
+		columns[i].Type = c.Type
+	}
+	return render.ReleasedColumns(columns)
 }
 
 // canonical makes values such as constants may be: a number that is none is NULL, and 0 has no sign. No computed value is
@@ -144,7 +213,7 @@ func (db *Database) over(s *statement, c *compiled, number int, stages render.St
 		}
 		trees = append(trees, tree)
 	}
-	for _, q := range append(trees, query) {
+	for _, q := range append(trees[:len(trees):len(trees)], query) {
 		if len(q.SQL) > mostSQL(dialect) {
 			return query, nil, errStage
 		}

@@ -17,11 +17,13 @@ import (
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/sqltype"
 )
 
 const stagedCatalog = `[domains.d]
@@ -218,6 +220,9 @@ func TestStagesAreChargedOnceAndFirst(t *testing.T) {
 		if len(explained.Certificate.Releases) < 2 || !strings.Contains(fmt.Sprint(explained.Certificate), "stage 0 is made of release 1, before this is released") {
 			t.Errorf("%s: the certificates do not say what depends on what: %v", sql, explained.Certificate)
 		}
+		if first := explained.Certificate.Stages[0]; !strings.Contains(first.Plan, "released 0") || fmt.Sprint(first.Releases) != "[1]" || !strings.Contains(explained.StageSQL[0], "released_0") {
+			t.Errorf("%s: nothing says what the first stage computes: %+v, %q", sql, first, explained.StageSQL)
+		}
 		if !strings.Contains(strings.Join(a.Notes, "\n"), "intervals are of the noise alone that was added after") {
 			t.Errorf("%s: no note says what intervals are of: %q", sql, a.Notes)
 		}
@@ -310,4 +315,137 @@ func TestAccuracyOfSets(t *testing.T) {
 	if !errors.As(err, &r) || r.Code != "D261" {
 		t.Errorf("an accuracy of sums of noisy values: %v, want D261", err)
 	}
+}
+
+// A shifting engine has other rows of a public table from some time on.
+type shifting struct {
+	engine.Engine
+	rows [][]sqltype.Value // of p, if it is not nil
+}
+
+func (s *shifting) Public(ctx context.Context, table string) ([]engine.Column, [][]sqltype.Value, error) {
+	columns, rows, err := s.Engine.Public(ctx, table)
+	if s.rows != nil {
+		rows = s.rows
+	}
+	return columns, rows, err
+}
+
+// named opens a database of units each of which has x = 1 in group a, 5 in b, 9 in c, and 3 in that of NULL; public rows name b, c and NULL.
+func named(t *testing.T, units int) (*Database, *shifting) {
+	t.Helper()
+	dir := t.TempDir()
+	var rows strings.Builder
+	rows.WriteString("who,n,x\n")
+	for u := range units {
+		fmt.Fprintf(&rows, "%d,a,1\n%d,b,5\n%d,c,9\n%d,,3\n", u, u, u, u)
+	}
+	text := strings.NewReplacer("columns.k = { type = \"text\", domain = [\"a\", \"b\", \"c\"] }", "columns.n = { type = \"text\" }", "max_groups_per_unit = 3", "max_groups_per_unit = 4").Replace(stagedCatalog)
+	for name, text := range map[string]string{"t.csv": rows.String(), "p.csv": "k,name\nb,B\nc,C\n,none\n", "c.toml": text} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := catalog.Load(filepath.Join(dir, "c.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := duckdb.Open(t.Context(), c, duckdb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	l, err := ledger.Create(t.Context(), filepath.Join(dir, "l"), ledger.Options{Domains: Budgets(c), Now: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	s := &shifting{Engine: e}
+	db, err := Open(t.Context(), Config{Catalog: c, Engine: s, Ledger: l})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db, s
+}
+
+// Public rows that name groups are numbered once: each group keeps its name where a public table changes before the statement is answered.
+func TestNamesOfGroupsStand(t *testing.T) {
+	db, public := named(t, 400)
+	const sql = "SELECT count(*) FROM t JOIN p ON p.k = t.n WHERE abs(t.x - (SELECT avg(b.x) FROM t AS b WHERE b.n = p.k)) < 1"
+	s, err := db.Prepare(t.Context(), sql, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public.rows = [][]sqltype.Value{{"a", "A"}, {"aa", "AA"}, {"b", "B"}, {"c", "C"}}
+	a, err := s.Answer(t.Context(), Payer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := a.Rows[0][0].(int64); !ok || got < 740 || got > 860 {
+		t.Errorf("%v rows lie at the mean of their group, want 800", a.Rows[0][0])
+	}
+	again, err := db.Prepare(t.Context(), sql, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Fingerprint() == s.Fingerprint() || string(again.Certificate()) == string(s.Certificate()) {
+		t.Error("what is asked of other public rows is taken for the same")
+	}
+	// As many rows as constants may not be are refused before anything is asked.
+	public.rows = nil
+	for n := range int64(stability.MaxStage + 1) {
+		public.rows = append(public.rows, []sqltype.Value{fmt.Sprint(n), "N"})
+	}
+	var r *Refusal
+	if _, err := db.Prepare(t.Context(), sql, nil); !errors.As(err, &r) || r.Code != "D051" {
+		t.Errorf("too many groups that public rows name: %v, want D051", err)
+	}
+}
+
+// Where public rows name groups by IS NOT DISTINCT FROM, NULL names the group of NULL; by = it names none.
+func TestNullNamesItsGroup(t *testing.T) {
+	db, _ := named(t, 400)
+	for condition, want := range map[string]int64{"g.n IS NOT DISTINCT FROM p.k": 1200, "g.n = p.k": 800} {
+		a, err := db.Query(t.Context(), "SELECT count(*) FROM t JOIN p ON p.k IS NOT DISTINCT FROM t.n JOIN (SELECT n, avg(x) AS m FROM t GROUP BY n) AS g ON "+condition+" WHERE abs(t.x - g.m) < 1", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := a.Rows[0][0].(int64); !ok || got < want-60 || got > want+60 {
+			t.Errorf("%s: %v rows lie at the mean of their group, want %d", condition, a.Rows[0][0], want)
+		}
+	}
+}
+
+// A stage of too many rows is not read beyond the first that is too much.
+func TestStagesAreReadNoFurther(t *testing.T) {
+	db, _ := staged(t, 4)
+	s, err := db.Prepare(t.Context(), "SELECT count(*) FROM t WHERE x < (SELECT max(m.n) FROM (SELECT k, count(*) AS n FROM t GROUP BY k) AS m)", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.planned.certificate.Stages[0].Plan = many(s.planned.certificate.Stages[0].Plan.Columns()[0])
+	c, err := db.compile(t.Context(), s.planned)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := db.computeStage(t.Context(), s.planned, c, 0, nil)
+	if err != nil || len(rows) != stability.MaxStage+1 {
+		t.Fatalf("%d rows are read, %v, want %d", len(rows), err, stability.MaxStage+1)
+	}
+	if err := db.fillStages(t.Context(), s.planned, c, []int{0}, nil, render.Stages{}); !errors.Is(err, errStage) {
+		t.Errorf("a stage of too many rows: %v", err)
+	}
+}
+
+// many is a relation of a million rows.
+func many(col plan.Column) plan.Node {
+	ten := &plan.Values{Names: []string{col.Name}, Types: []sqltype.Type{col.Type}}
+	for range 10 {
+		ten.Rows = append(ten.Rows, []plan.Expr{&plan.Literal{T: col.Type}})
+	}
+	var n plan.Node = ten
+	for range 5 {
+		n = &plan.Join{Kind: plan.Cross, Left: n, Right: ten}
+	}
+	return &plan.Project{Input: n, Exprs: []plan.Expr{&plan.Ref{Name: col.Name, T: col.Type}}, Names: []string{col.Name}}
 }

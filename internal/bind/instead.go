@@ -25,7 +25,6 @@ const (
 	likeliest = "count by value and keep the largest: SELECT x, count(*) ... GROUP BY x ORDER BY count(*) DESC LIMIT 1"
 	ownColumn = "ask the owner to store the value as a column of its own"
 	oneField  = "write extract(year FROM x), with the field that is wanted"
-	toText    = "for a text write CAST(x AS text), for a part of a date extract(month FROM x) or date_trunc('month', x)"
 	fromText  = "write CAST(x AS date), or CAST(x AS timestamp), or CAST(x AS double precision); dates are read in ISO form, what cannot be read is NULL"
 	matching  = "test with x ~ 'pattern' or LIKE, cut with split_part, substring and strpos"
 	distances = "subtract them: dates give days, timestamps an interval, of which extract(epoch FROM y - x) is the seconds"
@@ -45,7 +44,7 @@ var replacements = map[string]string{
 	"product": "write exp(sum(ln(x)))", "geomean": "write exp(avg(ln(x)))", "geometric_mean": "write exp(avg(ln(x)))",
 	"sem": "write stddev_samp(x) / sqrt(count(x))", "stdev": "write stddev_samp(x)", "std": "write stddev_samp(x)", "var": "write var_samp(x)",
 	"any":   "write count(*) FILTER (WHERE x > 0); within a unit bool_or(x > 0)",
-	"first": "within a unit write min(x) or max(x)", "last": "within a unit write min(x) or max(x)", "any_value": "within a unit write min(x) or max(x)", "arbitrary": "within a unit write min(x) or max(x)",
+	"first": "within a unit write min(x) or max(x)", "last": "within a unit write min(x) or max(x)", "any_value": "write mode() WITHIN GROUP (ORDER BY x), the value that occurs most often; where x is the same in a whole group, put it into GROUP BY; within a unit write min(x)", "arbitrary": "within a unit write min(x) or max(x)",
 
 	// Choice.
 	"iif": "write CASE WHEN x > 0 THEN y ELSE 0 END", "iff": "write CASE WHEN x > 0 THEN y ELSE 0 END",
@@ -78,14 +77,15 @@ var replacements = map[string]string{
 	"regexp": matching,
 
 	// Time.
-	"age": distances, "date_diff": distances, "datediff": distances, "datesub": distances, "timestampdiff": distances,
+	"age": distances, "datesub": distances, "timestampdiff": "write timestamp_diff(later, earlier, HOUR)",
 	"date_sub": "write x - INTERVAL '1 day'; for the time between two dates y - x", "date_add": "write x + INTERVAL '1 day'", "dateadd": "write x + INTERVAL '1 day'", "adddate": "write x + INTERVAL '1 day'",
 	"add_months": "write x + INTERVAL '1 month'", "date_subtract": "write x - INTERVAL '1 day'",
 	"date_bin": "write date_trunc('hour', x)", "time_bucket": "write date_trunc('hour', x)", "datetrunc": "write date_trunc('month', x)", "datepart": "write date_part('month', x)",
 	"last_day": "write date_trunc('month', x) + INTERVAL '1 month' - INTERVAL '1 day'", "days_in_month": "write extract(day FROM date_trunc('month', x) + INTERVAL '1 month' - INTERVAL '1 day')",
 	"dayname": "write extract(isodow FROM x), 1 is Monday", "monthname": "write extract(month FROM x)", "epoch": "write extract(epoch FROM x)", "julian": "write x - DATE '2000-01-01', in days",
 	"make_date": "write DATE '2025-01-31', or CAST(y || '-01-01' AS date)", "make_time": "write TIME '12:30:00'", "make_timestamp": "write TIMESTAMP '2025-01-31 12:30:00'", "make_interval": "write INTERVAL '1 day 2 hours'",
-	"to_char": toText, "format_date": toText, "format_timestamp": toText, "format_datetime": toText, "strftime": toText, "strptime": fromText, "try_strptime": fromText, "parse_date": fromText,
+	"strftime": "write to_char(x, 'YYYY-MM-DD'), or format_date('%Y-%m-%d', x)", "from_unixtime": "write to_timestamp(x), of whole seconds",
+	"timestamp_millis": "write to_timestamp(x / 1000)", "timestamp_micros": "write to_timestamp(x / 1000000)", "to_unixtime": "write extract(epoch FROM x)", "unix_timestamp": "write extract(epoch FROM x)", "unix_seconds": "write extract(epoch FROM x)", "strptime": fromText, "try_strptime": fromText, "parse_date": fromText,
 	"today": "write DATE '2025-01-31', the date itself", "timezone": "add a constant interval: x + INTERVAL '2 hours'",
 
 	// What is declared.

@@ -119,9 +119,10 @@ type Aggregate struct {
 // Among says which groups of an aggregation are asked for: those of keys that public rows name. Numbered are
 // these keys, distinct, and behind them their number from 1, in their order.
 type Among struct {
-	Numbered Node
-	Beside   bool // the aggregation is joined with private rows
-	Number   bool // it is grouped by the number
+	Numbered Node   // where Number is, a *Stage of them
+	Null     []bool // the keys of which NULL names the group of NULL
+	Beside   bool   // the aggregation is joined with private rows
+	Number   bool   // it is grouped by the number
 }
 
 // Sets are the grouping sets of one SELECT, each an Aggregate over the same input with the same

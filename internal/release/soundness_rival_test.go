@@ -153,7 +153,7 @@ func (s *rival) check(ctx context.Context, x *example, c *coverage) error {
 }
 
 func (s *rival) release(ctx context.Context, x *example, certificate *stability.Certificate, r *stability.Release, states [2]engine.Snapshot, c *coverage) error {
-	values, err := s.values(ctx, r)
+	values, err := s.values(ctx, r, nil)
 	if err != nil {
 		return err
 	}

@@ -149,7 +149,7 @@ func (m *machines) addsUp(t *testing.T, x *example, statement string, p pipeline
 		t.Fatal(err)
 	}
 	exact := func(r *stability.Release) groups {
-		values, err := m.values(ctx, r)
+		values, err := m.values(ctx, r, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

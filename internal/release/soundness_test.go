@@ -228,7 +228,11 @@ func (m *machines) release(ctx context.Context, x *example, certificate *stabili
 	if err := m.load(ctx, x, p); err != nil {
 		return err
 	}
-	values, err := m.values(ctx, r)
+	var err error
+	if p.over, err = m.numbered(ctx, certificate, p.over); err != nil {
+		return err
+	}
+	values, err := m.values(ctx, r, p.over)
 	if err != nil {
 		return err
 	}
@@ -271,7 +275,7 @@ func (m *machines) release(ctx context.Context, x *example, certificate *stabili
 			return broken("the slices do not add up: %s", why)
 		}
 	}
-	why, err := m.domains(ctx, r, q.Keys, results[0], results[1])
+	why, err := m.domains(ctx, r, p.over, q.Keys, results[0], results[1])
 	if err != nil {
 		return err
 	}
@@ -409,11 +413,11 @@ func measure(r *stability.Release, d, e groups, allowed int64) (out distance) {
 }
 
 // domains checks that the keys of a release with complete domains lie in them.
-func (m *machines) domains(ctx context.Context, r *stability.Release, types []sqltype.Type, results ...groups) (why string, err error) {
+func (m *machines) domains(ctx context.Context, r *stability.Release, over render.Stages, types []sqltype.Type, results ...groups) (why string, err error) {
 	if r.Private {
 		return "", nil
 	}
-	values, err := m.values(ctx, r)
+	values, err := m.values(ctx, r, over)
 	if err != nil {
 		return "", err
 	}
@@ -433,8 +437,40 @@ func (m *machines) domains(ctx context.Context, r *stability.Release, types []sq
 	return "", nil
 }
 
+// numbered adds the stages that are public to what others are.
+func (m *machines) numbered(ctx context.Context, certificate *stability.Certificate, over render.Stages) (render.Stages, error) {
+	out := render.Stages{}
+	maps.Copy(out, over)
+	for i, s := range certificate.Stages {
+		if !s.Public() {
+			continue
+		}
+		text, err := render.Relation(s.Plan)
+		if err != nil {
+			return nil, err
+		}
+		var types []sqltype.Type
+		for _, c := range s.Plan.Columns() {
+			types = append(types, c.Type)
+		}
+		rows, err := exactGroups(ctx, m.plain, "d", engine.Query{SQL: text, Keys: types}, 0, 0, 1)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = nil
+		for _, g := range rows {
+			row := make([]sqltype.Value, len(types))
+			for j, t := range types {
+				row[j] = valueOf(g.key[j], t)
+			}
+			out[i] = append(out[i], row)
+		}
+	}
+	return out, nil
+}
+
 // values are those of each bounding key's public domain; nil where groups are chosen privately.
-func (m *machines) values(ctx context.Context, r *stability.Release) ([][]sqltype.Value, error) {
+func (m *machines) values(ctx context.Context, r *stability.Release, over render.Stages) ([][]sqltype.Value, error) {
 	if r.Private {
 		return nil, nil
 	}
@@ -442,16 +478,7 @@ func (m *machines) values(ctx context.Context, r *stability.Release) ([][]sqltyp
 	for i, k := range r.Bounding() {
 		t := k.Expr.Type()
 		if k.Numbered != nil {
-			sql, err := render.Relation(k.Numbered)
-			if err != nil {
-				return nil, err
-			}
-			last := len(k.Numbered.Columns()) - 1
-			listed, err := exactGroups(ctx, m.plain, "d", engine.Query{SQL: fmt.Sprintf("SELECT c%d FROM (%s) AS t", last, sql), Keys: []sqltype.Type{t}}, 0, 0, 1)
-			if err != nil {
-				return nil, err
-			}
-			for n := range len(listed) {
+			for n := range len(over[k.Numbered.Index]) {
 				all[i] = append(all[i], int64(n+1))
 			}
 		}

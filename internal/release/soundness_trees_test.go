@@ -54,7 +54,11 @@ func (m *machines) leaves(ctx context.Context, x *example, certificate *stabilit
 	if err := m.load(ctx, x, p); err != nil {
 		return err
 	}
-	values, err := m.values(ctx, r)
+	var err error
+	if p.over, err = m.numbered(ctx, certificate, p.over); err != nil {
+		return err
+	}
+	values, err := m.values(ctx, r, p.over)
 	if err != nil {
 		return err
 	}

@@ -82,9 +82,12 @@ func (r *renderer) values(n *plan.Values) string {
 	return fmt.Sprintf("SELECT * FROM (VALUES %s) AS t(%s)", rows, names)
 }
 
-// stage prints what was released before as constants. Where it is not known yet there is one row of NULLs, of the same
+// stage prints what was released before as constants, or, where releases are tables, as one of these. Where it is not known yet there is one row of NULLs, of the same
 // types: what an engine plans for it, it plans for any.
 func (r *renderer) stage(n *plan.Stage) string {
+	if r.loaded {
+		return fmt.Sprintf("SELECT %s FROM %s", columns(n), quote(StageName(n.Index)))
+	}
 	rows, known := r.stages[n.Index]
 	if !known || len(rows) == 0 {
 		rows = [][]sqltype.Value{make([]sqltype.Value, len(n.Cols))}

@@ -33,6 +33,7 @@ func (d Dialect) Relation(n plan.Node) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	r.loaded = true
 	sql := r.relation(n)
 	return sql, r.err
 }
@@ -58,6 +59,10 @@ func (d Dialect) Exprs(exprs []plan.Expr) ([]string, error) {
 // that index is filled.
 func ReleasedName(index int) string { return fmt.Sprintf("released_%d", index) }
 
+// StageName returns the name of the table with which the plan.Stage of that index is filled where a plan above the
+// releases reads it.
+func StageName(index int) string { return fmt.Sprintf("stage_%d", index) }
+
 // ReleasedColumns returns a released table's columns under the names by which
 // a rendered plan refers to them.
 func ReleasedColumns(cols []engine.Column) []engine.Column {
@@ -74,6 +79,7 @@ type renderer struct {
 	bound   int      // expressions that got a name: see once
 	tables  []string // the catalog's that were printed, each once
 	stages  Stages
+	loaded  bool  // stages are tables
 	err     error // the first plan that cannot be printed
 }
 

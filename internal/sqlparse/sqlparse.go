@@ -176,7 +176,9 @@ func (s *source) explainSyntax(message string, i, at int) *diagnostic.Diagnostic
 	case i > 0 && t.keyword == pg.KeywordKind_RESERVED_KEYWORD:
 		return d.Try("%s is a keyword: check what stands before it, or, if it is a name, put it into double quotes: \"%s\"", strings.ToUpper(word), word)
 	case word == "exclude" || word == "except" && before.kind == '*' || word == "replace" && before.kind == '*':
-		return d.Try("name the columns: %s after * is not PostgreSQL", strings.ToUpper(word))
+		return d.Try("name the columns that are wanted in place of *: %s after * is not PostgreSQL", strings.ToUpper(word))
+	case i > 2 && before.kind == '(' && s.word(i-2) == "except" && s.at(i-3).kind == '*':
+		return d.Try("name the columns that are wanted in place of *: EXCEPT after * is not PostgreSQL")
 	case s.isGroupByAll(i - 3):
 		return d.Try("list the grouping keys: GROUP BY ALL is not PostgreSQL")
 	case before.kind == ',':

@@ -179,7 +179,7 @@ func (a *analysis) groupedBy(n *plan.Aggregate) (keys []Key, complete bool, err 
 		r.Keys = append(r.Keys, Key{Expr: k, Name: n.Names[i], Domain: a.facts.domainOf(n.Input, k)})
 	}
 	if n.Among != nil && n.Among.Number {
-		r.Keys[0].Domain, r.Keys[0].Numbered = nil, n.Among.Numbered
+		r.Keys[0].Domain, r.Keys[0].Numbered = nil, n.Among.Numbered.(*plan.Stage)
 		return r.Keys, true, nil
 	}
 	r.derive(a.facts, n.Input)

@@ -80,7 +80,7 @@ func (a *analysis) node(n plan.Node) (*relation, error) {
 	switch n := n.(type) {
 	case *plan.Scan:
 		return a.scan(n)
-	case *plan.Values:
+	case *plan.Values, *plan.Stage: // constants
 		return &relation{node: n, state: public}, nil
 	case *plan.Filter:
 		return a.filter(n)

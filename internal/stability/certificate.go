@@ -93,7 +93,7 @@ type Key struct {
 	Derived bool
 	// Numbered are, of a key that numbers public rows, these rows: its complete domain is 1 to how many they are,
 	// and Input has no other numbers. See named.go.
-	Numbered plan.Node
+	Numbered *plan.Stage
 }
 
 // An Aggregate is one aggregate of the select list as a function of noisy

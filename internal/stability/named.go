@@ -18,15 +18,16 @@ import (
 // groups, and of two keys only those pairs that there are make groups.
 //
 // The public rows are a superset of those that the release is joined with: conditions that private columns have a part
-// in are left out.
+// in are left out. They are read and numbered once, before anything is charged, and are constants from then on, a Stage over no
+// release: a public table that changes meanwhile gives no group the name of another.
 
 // named gives an aggregation that a join reads the public rows by which its groups are named, if there are any.
 func (a *analysis) named(n *plan.Join) *plan.Join {
 	width := len(n.Left.Columns())
-	var equal [][2]int
+	var equal []naming
 	for _, c := range conjuncts(n.On) {
 		if i, j, ok := equated(c, width); ok {
-			equal = append(equal, [2]int{i, j})
+			equal = append(equal, naming{i, j, equality(c).Function == plan.DistinctFrom})
 		}
 	}
 	if len(equal) == 0 {
@@ -41,7 +42,7 @@ func (a *analysis) named(n *plan.Join) *plan.Join {
 	switch n.Kind {
 	case plan.Inner, plan.Right:
 		for i, e := range equal {
-			equal[i] = [2]int{e[1], e[0]}
+			equal[i].other, equal[i].own = e.own, e.other
 		}
 		if left := nameGroups(n.Left, n.Right, equal); left != nil {
 			return &plan.Join{Kind: n.Kind, Left: left, Right: n.Right, On: n.On, Span: n.Span}
@@ -50,15 +51,21 @@ func (a *analysis) named(n *plan.Join) *plan.Join {
 	return n
 }
 
+// A naming equates a column of the public rows with one of the aggregation.
+type naming struct {
+	other, own int
+	null       bool // by IS NOT DISTINCT FROM, so that NULL names the group of NULL
+}
+
 // nameGroups returns a relation whose aggregation over private rows has as groups those that the public rows of another
-// name; equal has pairs of columns, of the other's and its own. It is nil if a key is not named.
-func nameGroups(n, by plan.Node, equal [][2]int) plan.Node {
+// name. It is nil if a key is not named.
+func nameGroups(n, by plan.Node, equal []naming) plan.Node {
 	switch n := n.(type) {
 	case *plan.Project:
-		var below [][2]int
+		var below []naming
 		for _, e := range equal {
-			if ref := unwiden(n.Exprs[e[1]]); ref != nil {
-				below = append(below, [2]int{e[0], ref.Index})
+			if ref := unwiden(n.Exprs[e.own]); ref != nil {
+				below = append(below, naming{e.other, ref.Index, e.null})
 			}
 		}
 		if input := nameGroups(n.Input, by, below); input != nil {
@@ -75,24 +82,26 @@ func nameGroups(n, by plan.Node, equal [][2]int) plan.Node {
 			return nil
 		}
 		var columns []int
+		var null []bool
 		for i, k := range n.Keys {
 			at := -1
 			for _, e := range equal {
-				if e[1] == i && (k.Type().IsInteger() || by.Columns()[e[0]].Type == k.Type() && numbers(k.Type())) {
-					at = e[0]
+				if e.own == i && (k.Type().IsInteger() || by.Columns()[e.other].Type == k.Type() && numbers(k.Type())) {
+					at = len(columns)
+					columns, null = append(columns, e.other), append(null, e.null)
+					break
 				}
 			}
 			if at < 0 {
 				return nil
 			}
-			columns = append(columns, at)
 		}
 		public, at := publicRows(by, columns)
 		if public == nil {
 			return nil
 		}
 		out := *n
-		out.Among = &plan.Among{Numbered: numberedKeys(public, columns, at, n), Beside: plan.ReadsPrivate(by)}
+		out.Among = &plan.Among{Numbered: numberedKeys(public, columns, at, n), Null: null, Beside: plan.ReadsPrivate(by)}
 		return &out
 	}
 	return nil
@@ -104,8 +113,8 @@ func numbers(t sqltype.Type) bool {
 }
 
 // publicRows returns a public relation in which the rows of n are, as far as these columns go, and where it has them. It is
-// nil if they are not of public rows. They are numbered by the engine and again in a scratch instance, so that they are rows that both
-// have alike: conditions of which that is not known are left out, as those of private columns are.
+// nil if they are not of public rows. They are numbered in a scratch instance, and the engine may join the same rows with what is
+// released, so that they are rows that both have alike: conditions of which that is not known are left out, as those of private columns are.
 func publicRows(n plan.Node, columns []int) (public plan.Node, at map[int]int) {
 	if !plan.ReadsPrivate(n) && alike(n) {
 		at = map[int]int{}
@@ -265,7 +274,7 @@ func (a *analysis) releaseNamed(n *plan.Aggregate) (*relation, error) {
 	if err != nil {
 		return nil, err
 	}
-	numbered := public.node
+	numbered := a.stage(&Stage{Plan: public.node}, n.Span)
 	width, keys := len(n.Input.Columns()), len(n.Keys)
 	cols := numbered.Columns()
 	of := func(i, shift int) *plan.Ref {
@@ -273,7 +282,7 @@ func (a *analysis) releaseNamed(n *plan.Aggregate) (*relation, error) {
 	}
 	join := &plan.Join{Kind: plan.Inner, Left: n.Input, Right: numbered, Span: n.Span}
 	for i, k := range n.Keys {
-		join.On = conjunction(join.On, sameKey(k, of(i, width), n))
+		join.On = conjunction(join.On, sameKey(k, of(i, width), n.Among.Null[i], n))
 	}
 	out := *n
 	out.Input, out.Among = join, &plan.Among{Numbered: numbered, Number: true}
@@ -284,7 +293,7 @@ func (a *analysis) releaseNamed(n *plan.Aggregate) (*relation, error) {
 	}
 	back := &plan.Join{Kind: plan.Inner, Left: r.node, Right: numbered, Span: n.Span}
 	columns := len(out.Columns())
-	back.On = sameKey(&plan.Ref{Index: 0, Name: cols[keys].Name, T: cols[keys].Type, Span: n.Span}, of(keys, columns), n)
+	back.On = sameKey(&plan.Ref{Index: 0, Name: cols[keys].Name, T: cols[keys].Type, Span: n.Span}, of(keys, columns), false, n)
 	project := &plan.Project{Input: back, Span: n.Span}
 	for i, k := range n.Keys {
 		var e plan.Expr = of(i, columns)
@@ -307,13 +316,18 @@ func conjunction(a, b plan.Expr) plan.Expr {
 	return &plan.Call{Function: plan.And, Args: []plan.Expr{a, b}, T: sqltype.Of(sqltype.Boolean), Span: b.Place()}
 }
 
-// sameKey equates two keys, integers in their widest type.
-func sameKey(x, y plan.Expr, at *plan.Aggregate) plan.Expr {
+// sameKey equates two keys, integers in their widest type; where null says so, NULL with NULL.
+func sameKey(x, y plan.Expr, null bool, at *plan.Aggregate) plan.Expr {
 	widest := func(e plan.Expr) plan.Expr {
 		if t := sqltype.Of(sqltype.Bigint); e.Type().IsInteger() && e.Type() != t {
 			return &plan.Cast{Arg: e, T: t, Span: at.Span}
 		}
 		return e
 	}
-	return &plan.Call{Function: plan.Equal, Args: []plan.Expr{widest(x), widest(y)}, T: sqltype.Of(sqltype.Boolean), Span: at.Span}
+	args, boolean := []plan.Expr{widest(x), widest(y)}, sqltype.Of(sqltype.Boolean)
+	if null {
+		distinct := &plan.Call{Function: plan.DistinctFrom, Args: args, T: boolean, Span: at.Span}
+		return &plan.Call{Function: plan.Not, Args: []plan.Expr{distinct}, T: boolean, Span: at.Span}
+	}
+	return &plan.Call{Function: plan.Equal, Args: args, T: boolean, Span: at.Span}
 }

@@ -9,7 +9,7 @@ import (
 
 // A Stage is a relation that is computed from releases, and public tables, before another release is
 // made, in whose rows it is joined: a threshold that is a released average, groups of which the released
-// count is large. It is post-processing of the releases that it reads, which come before the ones whose
+// count is large. One over no release is public, and is computed before anything is charged. It is post-processing of the releases that it reads, which come before the ones whose
 // Input has its plan.Stage, and so it is constant when these are made.
 //
 // Theorem (adaptive composition; Dwork, Rothblum and Vadhan 2010, for zCDP Bun and Steinke 2016, lemma 2.3,
@@ -36,30 +36,47 @@ const MaxStage = 10_000
 
 // staged returns a released relation as constants.
 func (a *analysis) staged(r *relation) (*relation, error) {
-	cols := r.node.Columns()
 	s := &Stage{Plan: r.node, One: oneRow(r.node, a.certificate.Releases)}
 	s.Releases = a.releasesOf(r.node, nil)
-	at := -1
-	for i, known := range a.certificate.Stages {
-		if plan.Format(known.Plan) == plan.Format(s.Plan) {
-			at = i
+	return &relation{node: a.stage(s, r.node.Place()), state: public, one: s.One}, nil
+}
+
+// Public reports whether nothing that was released is in a stage.
+func (s *Stage) Public() bool { return len(s.Releases) == 0 }
+
+// Dependent is a stage by which a release depends on another, or nil.
+func (c *Certificate) Dependent() *Stage {
+	for _, s := range c.Stages {
+		if !s.Public() {
+			return s
 		}
 	}
-	if at < 0 {
-		at = len(a.certificate.Stages)
+	return nil
+}
+
+// stage returns the leaf that stands for a stage; equal ones are computed once.
+func (a *analysis) stage(s *Stage, at diagnostic.Span) *plan.Stage {
+	number := slices.IndexFunc(a.certificate.Stages, func(known *Stage) bool { return plan.Format(known.Plan) == plan.Format(s.Plan) })
+	if number < 0 {
+		number = len(a.certificate.Stages)
 		a.certificate.Stages = append(a.certificate.Stages, s)
 	}
-	return &relation{node: &plan.Stage{Index: at, Cols: cols, Span: r.node.Place()}, state: public, one: s.One}, nil
+	return &plan.Stage{Index: number, Cols: s.Plan.Columns(), Span: at}
 }
 
 // releasesOf adds the numbers of the releases that n reads.
 func (a *analysis) releasesOf(n plan.Node, seen []int) []int {
-	if r, ok := n.(*plan.Released); ok {
-		seen = appendOnce(seen, r.Index)
-		for _, i := range StagesOf(a.certificate.Releases[r.Index].Input) {
-			for _, below := range a.certificate.Stages[i].Releases {
-				seen = appendOnce(seen, below)
-			}
+	var stages []int
+	switch n := n.(type) {
+	case *plan.Released:
+		seen = appendOnce(seen, n.Index)
+		stages = StagesOf(a.certificate.Releases[n.Index].Input)
+	case *plan.Stage:
+		stages = []int{n.Index}
+	}
+	for _, i := range stages {
+		for _, below := range a.certificate.Stages[i].Releases {
+			seen = appendOnce(seen, below)
 		}
 	}
 	for _, in := range n.Inputs() {
@@ -75,7 +92,7 @@ func appendOnce(list []int, n int) []int {
 	return append(list, n)
 }
 
-// StagesOf are the numbers of the stages that a release's input has, each once.
+// StagesOf are the numbers of the stages that a plan has, each once.
 func StagesOf(n plan.Node) (all []int) {
 	if s, ok := n.(*plan.Stage); ok {
 		return []int{s.Index}
@@ -132,7 +149,7 @@ func leastRows(n plan.Node, groups func(release int) int64) int64 {
 		return leastRows(n.Input, groups)
 	case *plan.Join: // what is numbered with its keys
 		if r, ok := n.Left.(*plan.Released); ok && n.Kind == plan.Inner {
-			if _, ok := n.Right.(*plan.Window); ok {
+			if _, ok := n.Right.(*plan.Stage); ok {
 				return groups(r.Index)
 			}
 		}

@@ -89,6 +89,12 @@ func explanation(e *discreet.Explanation) (lines []string) {
 			say("  %s", w)
 		}
 	}
+	for i, stage := range e.Certificate.Stages {
+		say("Stage %d:", i)
+		for line := range strings.Lines(strings.TrimSpace(stage.Plan)) {
+			say("  %s", strings.TrimRight(line, "\n"))
+		}
+	}
 	say("Cost: %s", amounts(e.Cost.Amounts))
 	if e.Remaining != nil {
 		say("Left: %s", e.Remaining)

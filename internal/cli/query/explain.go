@@ -99,6 +99,9 @@ func writeExplanation(w io.Writer, e *discreet.Explanation, width int, engineSQL
 	for _, r := range e.Certificate.Releases {
 		section("because", r.Words)
 	}
+	for i, stage := range e.Certificate.Stages {
+		section(fmt.Sprintf("stage %d", i), []string{strings.TrimSpace(stage.Plan)})
+	}
 	cost := []string{costText(e.Cost)}
 	if e.AtMost != nil {
 		cost[0] += " for a pilot, and with the answer at most " + e.AtMost.String()
@@ -134,6 +137,9 @@ func writeExplanation(w io.Writer, e *discreet.Explanation, width int, engineSQL
 		return
 	}
 	section("engine SQL", e.EngineSQL)
+	for i, stage := range e.StageSQL {
+		section(fmt.Sprintf("stage %d", i), []string{stage})
+	}
 	if e.PostSQL != "" {
 		section("then", []string{e.PostSQL})
 	}

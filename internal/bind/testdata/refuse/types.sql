@@ -87,3 +87,9 @@ SELECT to_date(department, 'DD.MON.YYYY' /* ERROR D020 "cannot be read" */) FROM
 SELECT to_date(department, 'MM.DD' /* ERROR D020 "cannot be read" */) FROM visits;
 SELECT to_date(department, 'YYYY-YYYY' /* ERROR D020 "cannot be read" */) FROM visits;
 SELECT to_timestamp(age /* ERROR D015 "to_timestamp wants a text" */, 'YYYY') FROM visits;
+SELECT to_char(age /* ERROR D015 "writes dates and timestamps" */, '999') FROM visits;
+SELECT to_char(seen_at, 'YYYY-WW' /* ERROR D020 "cannot be written" */) FROM visits;
+SELECT to_char(seen_at, 'YYYY-MM'), format_date('%b %Y', seen_at), to_timestamp(age), date_diff(seen_at, DATE '2025-01-01', MONTH), timestamp_diff(seen_at, seen_at, HOUR) FROM visits;
+SELECT to_timestamp(cost /* ERROR D015 "whole seconds" */) FROM visits;
+SELECT date_diff(seen_at, DATE '2025-01-01', WEEK /* ERROR D017 "no unit" */) FROM visits;
+SELECT date_diff(age /* ERROR D015 "of dates and timestamps" */, DATE '2025-01-01', DAY) FROM visits;
