@@ -286,6 +286,9 @@ func (s *statement) notes() []string {
 	}
 	if s.consistent {
 		notes = append(notes, "counts, and sums of values of one sign, are moved to what data could have, and so are the ends of intervals: what was moved is biased")
+		if slices.ContainsFunc(s.certificate.Releases, func(r *stability.Release) bool { return r.Sets != nil }) {
+			notes = append(notes, "counts and sums of rows of grouping sets are moved so that they add up; an interval is that of the set's own value, and reaches to the one that is shown")
+		}
 	}
 	return notes
 }

@@ -144,7 +144,7 @@ type QueryOptions struct {
 	// Confidence of the intervals, above 0 and below 1; the catalog's default if 0.
 	Confidence float64
 	// Consistent shows values that data could have: counts, and sums of values that are not negative, are
-	// at least 0, and so are the ends of their intervals. It costs nothing, and biases what was below 0.
+	// at least 0, and so are the ends of their intervals; grouping sets that are bounded once add up. It costs nothing, and biases what was below 0.
 	Consistent bool
 	// Together makes the intervals of an answer so wide that all of them hold at once with
 	// the confidence that each has otherwise. An Accuracy stays that of each value.

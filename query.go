@@ -720,11 +720,11 @@ func (s *statement) tables(published []*release.Table) ([]releasedTable, error) 
 	for i, t := range published {
 		sizes[i] = t.Len()
 	}
+	if s.consistent { // as the intervals of s.post assume
+		release.Consistent(published)
+	}
 	tables := make([]releasedTable, len(published))
 	for i, t := range published {
-		if s.consistent { // as the intervals of s.post assume
-			t.Consistent()
-		}
 		var err error
 		if tables[i].columns, tables[i].rows, err = t.Rows(s.confidence, s.post.Divided(sizes), s.post.Sums(i)...); err != nil {
 			return nil, err

@@ -126,11 +126,11 @@ func (db *Database) computeStage(ctx context.Context, s *statement, c *compiled,
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, scratch.Close()) }()
+	if s.consistent {
+		release.Consistent(published)
+	}
 	for _, i := range releasedIn(of.Plan, nil) {
 		t := published[i]
-		if s.consistent {
-			t.Consistent()
-		}
 		columns, rows, err := t.Rows(s.confidence, nil)
 		if err != nil {
 			return nil, err

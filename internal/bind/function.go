@@ -79,7 +79,7 @@ func functions() map[string]function {
 	for name, of := range map[string]string{
 		"ceiling": "ceil", "pow": "power", "log": "log10", "substr": "substring",
 		"char_length": "length", "character_length": "length", "timestamp_trunc": "date_trunc", "datetime_trunc": "date_trunc",
-		"datetime_diff": "date_diff", "timestamp_diff": "date_diff", "datediff": "date_diff", "format_timestamp": "format_date", "format_datetime": "format_date",
+		"datetime_diff": "date_diff", "timestamp_diff": "date_diff", "format_timestamp": "format_date", "format_datetime": "format_date",
 	} {
 		out[name] = out[of]
 	}

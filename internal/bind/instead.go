@@ -44,7 +44,7 @@ var replacements = map[string]string{
 	"product": "write exp(sum(ln(x)))", "geomean": "write exp(avg(ln(x)))", "geometric_mean": "write exp(avg(ln(x)))",
 	"sem": "write stddev_samp(x) / sqrt(count(x))", "stdev": "write stddev_samp(x)", "std": "write stddev_samp(x)", "var": "write var_samp(x)",
 	"any":   "write count(*) FILTER (WHERE x > 0); within a unit bool_or(x > 0)",
-	"first": "within a unit write min(x) or max(x)", "last": "within a unit write min(x) or max(x)", "any_value": "write mode() WITHIN GROUP (ORDER BY x), the value that occurs most often; where x is the same in a whole group, put it into GROUP BY; within a unit write min(x)", "arbitrary": "within a unit write min(x) or max(x)",
+	"first": "within a unit write min(x) or max(x)", "last": "within a unit write min(x) or max(x)", "any_value": likeliest + "; where x is the same in a whole group, put it into GROUP BY; within a unit write min(x)", "arbitrary": "within a unit write min(x) or max(x)",
 
 	// Choice.
 	"iif": "write CASE WHEN x > 0 THEN y ELSE 0 END", "iff": "write CASE WHEN x > 0 THEN y ELSE 0 END",
@@ -77,19 +77,19 @@ var replacements = map[string]string{
 	"regexp": matching,
 
 	// Time.
-	"age": distances, "datesub": distances, "timestampdiff": "write timestamp_diff(later, earlier, HOUR)",
+	"age": distances, "datesub": distances, "timestampdiff": "write timestamp_diff(y, x, HOUR)", "datediff": "write date_diff(y, x, DAY)",
 	"date_sub": "write x - INTERVAL '1 day'; for the time between two dates y - x", "date_add": "write x + INTERVAL '1 day'", "dateadd": "write x + INTERVAL '1 day'", "adddate": "write x + INTERVAL '1 day'",
 	"add_months": "write x + INTERVAL '1 month'", "date_subtract": "write x - INTERVAL '1 day'",
 	"date_bin": "write date_trunc('hour', x)", "time_bucket": "write date_trunc('hour', x)", "datetrunc": "write date_trunc('month', x)", "datepart": "write date_part('month', x)",
 	"last_day": "write date_trunc('month', x) + INTERVAL '1 month' - INTERVAL '1 day'", "days_in_month": "write extract(day FROM date_trunc('month', x) + INTERVAL '1 month' - INTERVAL '1 day')",
 	"dayname": "write extract(isodow FROM x), 1 is Monday", "monthname": "write extract(month FROM x)", "epoch": "write extract(epoch FROM x)", "julian": "write x - DATE '2000-01-01', in days",
 	"make_date": "write DATE '2025-01-31', or CAST(y || '-01-01' AS date)", "make_time": "write TIME '12:30:00'", "make_timestamp": "write TIMESTAMP '2025-01-31 12:30:00'", "make_interval": "write INTERVAL '1 day 2 hours'",
-	"strftime": "write to_char(x, 'YYYY-MM-DD'), or format_date('%Y-%m-%d', x)", "from_unixtime": "write to_timestamp(x), of whole seconds",
+	"strftime": "write to_char(x, 'YYYY-MM-DD'), or format_date('%Y-%m-%d', x)", "from_unixtime": "write to_timestamp(x)",
 	"timestamp_millis": "write to_timestamp(x / 1000)", "timestamp_micros": "write to_timestamp(x / 1000000)", "to_unixtime": "write extract(epoch FROM x)", "unix_timestamp": "write extract(epoch FROM x)", "unix_seconds": "write extract(epoch FROM x)", "strptime": fromText, "try_strptime": fromText, "parse_date": fromText,
 	"today": "write DATE '2025-01-31', the date itself", "timezone": "add a constant interval: x + INTERVAL '2 hours'",
 
 	// What is declared.
-	"typeof": "the catalog declares the types", "pg_typeof": "the catalog declares the types", "hash": sameValue,
+	"typeof": "the catalog declares the types", "format_type": "the catalog declares the types", "format_bytes": "write x / 1048576", "pg_typeof": "the catalog declares the types", "hash": sameValue,
 }
 
 // A family is a set of functions with one way out.

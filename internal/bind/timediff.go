@@ -12,7 +12,7 @@ import (
 // Differences of points in time, in GoogleSQL's words: date_diff(later, earlier, MONTH) counts the months that begin between the two, and
 // timestamp_diff(later, earlier, HOUR) the whole hours that have passed. DuckDB's date_diff('month', earlier, later) is the first.
 
-var differences = []string{"date_diff", "datetime_diff", "timestamp_diff", "datediff"}
+var differences = []string{"date_diff", "datetime_diff", "timestamp_diff"}
 
 var differenceUnits = []string{"second", "minute", "hour", "day", "month", "quarter", "year"}
 

@@ -33,10 +33,10 @@ var bindEntries = []Entry{
 		Explain: "Discreet has a list of functions. Each has PostgreSQL's meaning, gives a value for every input (NULL where " +
 			"PostgreSQL would raise an error), depends on its arguments alone, and cannot grow its output without bound. All " +
 			"others are refused, whatever the engine offers. DISTINCT, FILTER and * are for aggregates alone. The functions " +
-			"are abs, btrim, ceil, ceiling, char_length, character_length, coalesce, concat, concat_ws, date_part, date_trunc, datetime_trunc, exp, " +
-			"extract, floor, greatest, if, ifnull, initcap, least, left, length, ln, log, log10, lower, lpad, ltrim, mod, nullif, position, pow, power, " +
+			"are abs, btrim, ceil, ceiling, char_length, character_length, coalesce, concat, concat_ws, date_diff, date_part, date_trunc, datetime_diff, datetime_trunc, exp, " +
+			"extract, floor, format_date, format_datetime, format_timestamp, greatest, if, ifnull, initcap, least, left, length, ln, log, log10, lower, lpad, ltrim, mod, nullif, position, pow, power, " +
 			"regexp_like, repeat, replace, reverse, right, round, rpad, rtrim, safe_divide, sign, split_part, sqrt, starts_with, strpos, substr, substring, " +
-			"timestamp_trunc, to_date, to_timestamp, translate, trim, trunc, upper, width_bucket; the aggregates are approx_count_distinct, approx_quantiles, approx_top_count, avg, bool_and, bool_or, corr, count, countif, covar_pop, covar_samp, every, logical_and, logical_or, max, median, min, mode, " +
+			"timestamp_diff, timestamp_seconds, timestamp_trunc, to_char, to_date, to_timestamp, translate, trim, trunc, upper, width_bucket; the aggregates are approx_count_distinct, approx_quantiles, approx_top_count, avg, bool_and, bool_or, corr, count, countif, covar_pop, covar_samp, every, logical_and, logical_or, max, median, min, mode, " +
 			"percentile_cont, percentile_disc, regr_avgx, regr_avgy, regr_count, regr_intercept, regr_r2, regr_slope, regr_sxx, " +
 			"regr_sxy, regr_syy, stddev, " +
 			"stddev_pop, stddev_samp, sum, var_pop, var_samp, variance; with OVER also row_number, rank, dense_rank, percent_rank, cume_dist, " +

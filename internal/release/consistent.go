@@ -25,7 +25,11 @@ func (r *Release) possible(g stability.Aggregate) ray {
 	if len(g.Components) > 1 {
 		return 0
 	}
-	c := r.Components[g.Components[0]]
+	return r.ray(r.Components[g.Components[0]])
+}
+
+// ray is what a component's value without noise may be.
+func (r *Release) ray(c stability.Component) ray {
 	lower, upper := c.LowerUnits, c.UpperUnits
 	switch c.Kind {
 	case stability.Rows, stability.Units, stability.Distinct:

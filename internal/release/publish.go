@@ -31,6 +31,7 @@ type Table struct {
 	trees   [][]*tree         // one a component, then by group; nil of all others
 
 	consistent bool
+	moved      [][]*big.Int // as noisy: values that Consistent moved; nil of others
 }
 
 // errShape is returned when the engine's result is not of the shape asked for;

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -51,13 +52,14 @@ func (t *Table) Rows(confidence *big.Rat, shares []int, sums ...int) ([]engine.C
 			}
 		}
 	}
-	rows := make([][]sqltype.Value, len(t.keys))
+	rows, points := make([][]sqltype.Value, len(t.keys)), make([]sqltype.Value, len(r.Aggregates))
 	for i, key := range t.keys {
 		row := make([]sqltype.Value, 0, len(columns))
 		row = append(row, key...)
 		for j, g := range r.Aggregates {
 			if counts[j] {
 				row = append(row, t.whole(g, i, nil, toNearest))
+				points[j] = row[len(row)-1]
 				continue
 			}
 			var value *big.Rat
@@ -72,12 +74,14 @@ func (t *Table) Rows(confidence *big.Rat, shares []int, sums ...int) ([]engine.C
 				value = r.possible(g).nearest(value)
 			}
 			row = append(row, toType(g.Type, value, toNearest))
+			points[j] = row[len(row)-1]
 		}
 		for j, g := range r.Aggregates {
 			for k, share := range shares {
 				if counts[j] {
 					width := halfWidths[j][k][0]
 					row = append(row, t.whole(g, i, width, down), t.whole(g, i, width, up))
+					t.reach(g, points[j], row[len(row)-2:])
 					continue
 				}
 				var at extent
@@ -93,6 +97,7 @@ func (t *Table) Rows(confidence *big.Rat, shares []int, sums ...int) ([]engine.C
 					at = extent{possible.nearest(at.lower), possible.nearest(at.upper)}
 				}
 				row = append(row, toType(g.Type, at.lower, down), toType(g.Type, at.upper, up))
+				t.reach(g, points[j], row[len(row)-2:])
 			}
 		}
 		rows[i] = append(row, constants...)
@@ -148,7 +153,7 @@ func (t *Table) tree(g stability.Aggregate, group int) *tree {
 // whole is a value that is a whole number as it stands, or an end of its interval where a width is
 // given: what toType makes of value, without fractions.
 func (t *Table) whole(g stability.Aggregate, group int, width *big.Int, end rounding) sqltype.Value {
-	n := t.noisy[g.Components[0]][group]
+	n := t.at(g.Components[0], group, width == nil)
 	x := n.Int64()
 	if !n.IsInt64() || width != nil && !width.IsInt64() || x > fitting || x < -fitting || width != nil && width.Int64() > fitting {
 		at := at(new(big.Rat).SetInt(n))
@@ -184,6 +189,27 @@ func (t *Table) whole(g stability.Aggregate, group int, width *big.Int, end roun
 // fitting is what two numbers may be whose sum fits 64 bits.
 const fitting = 1<<62 - 1
 
+// at is a component's noisy number: where a value is meant, and not its interval, the one that it was moved to.
+func (t *Table) at(component, group int, value bool) *big.Int {
+	if value && t.moved != nil && t.moved[component] != nil {
+		return t.moved[component][group]
+	}
+	return t.noisy[component][group]
+}
+
+// reach extends the ends of an interval to a value that was moved out of it.
+func (t *Table) reach(g stability.Aggregate, value sqltype.Value, ends []sqltype.Value) {
+	if t.moved == nil || !slices.ContainsFunc(g.Components, func(c int) bool { return t.moved[c] != nil }) {
+		return
+	}
+	if sqltype.Compare(value, ends[0]) < 0 {
+		ends[0] = value
+	}
+	if sqltype.Compare(value, ends[1]) > 0 {
+		ends[1] = value
+	}
+}
+
 // An extent is a closed interval of numbers.
 type extent struct{ lower, upper *big.Rat }
 
@@ -193,7 +219,8 @@ func at(r *big.Rat) extent { return extent{r, r} }
 func (t *Table) value(g stability.Aggregate, i int, widths []*big.Int) extent {
 	parts := make([]extent, len(g.Components))
 	for j, c := range g.Components {
-		lower, upper := t.noisy[c][i], t.noisy[c][i]
+		lower := t.at(c, i, widths == nil)
+		upper := lower
 		if widths != nil {
 			lower, upper = new(big.Int).Sub(lower, widths[j]), new(big.Int).Add(upper, widths[j])
 		}

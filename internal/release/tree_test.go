@@ -288,6 +288,63 @@ func TestEnclosuresHold(t *testing.T) {
 	}
 }
 
+// A jagged noise is whatever a test draws.
+type jagged struct {
+	mechanism.Additive
+	draw func() int64
+}
+
+func (j jagged) ScaleIn(*big.Rat) float64 { return 3 }
+
+func (j jagged) AddTo(_ noise.Bits, values []*big.Int) error {
+	for _, v := range values {
+		v.Add(v, big.NewInt(j.draw()))
+	}
+	return nil
+}
+
+// Quantiles of one tree ascend with their fraction, whatever noise its nodes have, counts below 0 too: by values as well as between them, with the
+// least first and the largest last. Those of trees with noise of their own do not.
+func TestQuantilesAscend(t *testing.T) {
+	t.Parallel()
+	checkFaults(t, rapid.Custom(func(t *rapid.T) []bool {
+		places := rapid.Int64Range(2, 200).Draw(t, "places")
+		values := rapid.SliceOfN(rapid.Int64Range(0, places-1), 0, 40).Draw(t, "values")
+		name := rapid.SampledFrom([]string{"discrete_gaussian", "discrete_laplace"}).Draw(t, "noise")
+		r := treeOf(places, jagged{draw: func() int64 { return rapid.Int64Range(-9, 9).Draw(t, "of a node") }}, name)
+		one := r.grow(values)
+		read := func(f plan.AggregateFunction, p *big.Rat, from *tree) *big.Rat {
+			q, err := r.quantile(r.aggregate(f, p), from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return q
+		}
+		descends := false
+		for _, f := range []plan.AggregateFunction{plan.PercentileDisc, plan.PercentileCont} {
+			before, other := read(f, new(big.Rat), one), read(f, new(big.Rat), r.grow(values))
+			for k := int64(1); k <= 7; k++ {
+				p := big.NewRat(k, 7)
+				q := read(f, p, one)
+				if q.Cmp(before) < 0 {
+					t.Fatalf("%s descends from %v to %v at %v", f, before, q, p)
+				}
+				before = q
+				if k < 4 {
+					next := read(f, p, r.grow(values))
+					descends = descends || next.Cmp(other) < 0
+					other = next
+				}
+			}
+		}
+		least, middle, most := read(plan.Min, new(big.Rat), one), read(plan.PercentileDisc, big.NewRat(1, 2), one), read(plan.Max, big.NewRat(1, 1), one)
+		if least.Cmp(middle) > 0 || middle.Cmp(most) > 0 {
+			t.Fatalf("the least is %v, the middle %v, the largest %v", least, middle, most)
+		}
+		return []bool{descends}
+	}))
+}
+
 // A statement's trees cost what was asked for, in every measure and relation.
 func TestTreesAreCharged(t *testing.T) {
 	for _, test := range []struct {

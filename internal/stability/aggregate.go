@@ -272,6 +272,9 @@ func (r *Release) Key() string {
 	return b.String()
 }
 
+// Same reports whether two components of releases over the same rows are the same number of each group, whatever their noise needs.
+func (c Component) Same(d Component) bool { return c.key() == d.key() }
+
 func (c Component) key() string {
 	arg, filter := "", ""
 	if c.Arg != nil {

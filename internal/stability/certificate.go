@@ -62,6 +62,8 @@ type Release struct {
 	// Sets are the grouping sets of which this is one, where all are bounded by the same groups; or nil.
 	// That needs one salt for all, which is no less private: what is proved holds for each salt.
 	Sets *plan.Sets
+	// Level are the places of the release's keys among those of Sets.
+	Level []int
 	// Apart says that it is one of several grouping sets, each with bounds and groups of its own.
 	Apart bool
 	// Coarser is how many grouping sets are sums of its noisy values.

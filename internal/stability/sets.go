@@ -68,7 +68,13 @@ func (a *analysis) within(r *Release, n *plan.Aggregate) error {
 	if r.OneRow { // whose bounds hold by whatever keys
 		return nil
 	}
-	r.Sets = n.Sets
+	r.Sets, r.Level = n.Sets, make([]int, len(finest))
+	for i := range r.Level {
+		r.Level[i] = i
+	}
+	if n.Set >= 0 {
+		r.Level = n.Sets.Levels[n.Set]
+	}
 	if len(n.Keys) == len(finest) {
 		return nil
 	}
