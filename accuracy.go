@@ -165,6 +165,11 @@ func (s *statement) priced(a Accuracy) (needs string, err error) {
 	if a.Relative {
 		needs = "a relative error depends on the value"
 	}
+	sets := slices.IndexFunc(s.certificate.Releases, func(r *stability.Release) bool { return r.Sets != nil })
+	if s.consistent && sets >= 0 {
+		return "", refuse(s.certificate.Releases[sets].Span, "the error of grouping sets that are made to add up has no price", "what each value is moved by depends on the others",
+			"leave --consistent out, or name a cost")
+	}
 	values := 0
 	for _, r := range s.certificate.Releases {
 		for _, g := range r.Aggregates {
@@ -179,7 +184,7 @@ func (s *statement) priced(a Accuracy) (needs string, err error) {
 		}
 	}
 	for i, c := range s.certificate.Post.Columns() {
-		if s.post.Columns[i].Noisy && !shownAlone(s.certificate.Post, i) {
+		if s.post.Columns[i].Noisy && !s.shownAlone(s.certificate.Post, i) {
 			return "", refuse(diagnostic.Span{}, fmt.Sprintf("column %s is computed from noisy values", c.Name), "its error is another than that of each value",
 				"ask for the values themselves, and compute with them")
 		}
@@ -189,6 +194,10 @@ func (s *statement) priced(a Accuracy) (needs string, err error) {
 			"name a cost")
 	}
 	for _, r := range s.certificate.Releases {
+		if len(r.Sums) > 0 && needs != "" {
+			return "", refuse(r.Span, "this error has no price in grouping sets that are sums of noisy values", needs+", and a pilot bounds values that have noise of their own",
+				"ask for an absolute error of counts and sums, or for each set in a statement of its own")
+		}
 		if r.Private && needs != "" {
 			return "", refuse(r.Span, "this error has no price in groups that are chosen privately", needs+", and the groups of a pilot are not those of the answer",
 				"group by keys with a public domain, ask for an absolute error of counts and sums, or name a cost")
@@ -197,31 +206,35 @@ func (s *statement) priced(a Accuracy) (needs string, err error) {
 	return needs, nil
 }
 
-// shownAlone reports whether a column of the post-processing is one released value as it is.
-func shownAlone(n plan.Node, column int) bool {
+// shownAlone reports whether a column of the post-processing is one released value as it is, or that of a grouping set which is the
+// sum of such.
+func (s *statement) shownAlone(n plan.Node, column int) bool {
 	switch n := n.(type) {
 	case *plan.Released:
 		return true
 	case *plan.Project:
+		if of, ok := n.Input.(*plan.Aggregate); ok && s.certificate.Summed(of) {
+			return true
+		}
 		ref, ok := n.Exprs[column].(*plan.Ref)
-		return ok && shownAlone(n.Input, ref.Index)
+		return ok && s.shownAlone(n.Input, ref.Index)
 	case *plan.Filter:
-		return shownAlone(n.Input, column)
+		return s.shownAlone(n.Input, column)
 	case *plan.Window:
-		return column < len(n.Input.Columns()) && shownAlone(n.Input, column)
+		return column < len(n.Input.Columns()) && s.shownAlone(n.Input, column)
 	case *plan.Sort:
-		return shownAlone(n.Input, column)
+		return s.shownAlone(n.Input, column)
 	case *plan.Limit:
-		return shownAlone(n.Input, column)
+		return s.shownAlone(n.Input, column)
 	case *plan.Union: // of grouping sets, say: each branch's values are its own
-		return !slices.ContainsFunc(n.Branches, func(b plan.Node) bool { return !shownAlone(b, column) })
+		return !slices.ContainsFunc(n.Branches, func(b plan.Node) bool { return !s.shownAlone(b, column) })
 	case *plan.Join:
 		if left := len(n.Left.Columns()); n.Kind != plan.Inner && n.Kind != plan.Cross {
 			return false
 		} else if column >= left {
-			return shownAlone(n.Right, column-left)
+			return s.shownAlone(n.Right, column-left)
 		}
-		return shownAlone(n.Left, column)
+		return s.shownAlone(n.Left, column)
 	}
 	return false
 }

@@ -252,9 +252,9 @@ func (s *statement) notes() []string {
 		case len(r.Keys) > 0:
 			note(fmt.Sprintf("each unit counts in at most %s; intervals do not cover what this bound cuts off", count(r.MaxGroups, "group")))
 		}
-		if r.Coarser > 0 {
+		if len(r.Sums) > 0 {
 			note(fmt.Sprintf("%s no noise of its own: values there are sums of the finest set's noisy ones, with larger errors, as the intervals say",
-				map[bool]string{true: "1 grouping set has", false: fmt.Sprintf("%d grouping sets have", r.Coarser)}[r.Coarser == 1]))
+				map[bool]string{true: "1 grouping set has", false: fmt.Sprintf("%d grouping sets have", len(r.Sums))}[len(r.Sums) == 1]))
 		}
 		if r.Apart {
 			note("each grouping set has bounds and groups of its own, since a key has no public domain: what sets say does not add up")

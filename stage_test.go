@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -309,11 +310,26 @@ func TestAccuracyOfSets(t *testing.T) {
 			t.Errorf("a set's error is %v, want at most %d, and not much less", of.Error, most)
 		}
 	}
-	// Sums of noisy values are not priced.
-	_, err = db.Explain(t.Context(), "SELECT k, x > 4 AS high, count(*) FROM t GROUP BY ROLLUP (1, 2)", o)
-	var r *Refusal
-	if !errors.As(err, &r) || r.Code != "D261" {
-		t.Errorf("an accuracy of sums of noisy values: %v, want D261", err)
+	// Of sets that are sums of noisy values it is that of the coarsest: the total has the noise of six.
+	const sums = "SELECT k, x > 4 AS high, count(*) FROM t GROUP BY ROLLUP (1, 2)"
+	if e, err = db.Explain(t.Context(), sums, o); err != nil {
+		t.Fatal(err)
+	}
+	deviation := e.Mechanisms[0].Scale
+	if e.Mechanisms[0].Mechanism == "discrete_laplace" {
+		deviation *= math.Sqrt2
+	}
+	if off := 1.9 * math.Sqrt(6) * deviation; len(e.Mechanisms) != 1 || off > most || off < most/2 {
+		t.Errorf("the total is off by %v, want at most %d, and not much less: %+v", off, most, e.Mechanisms)
+	}
+	for _, of := range []*QueryOptions{
+		{Accuracy: o.Accuracy, Consistent: true},
+		{Accuracy: Accuracy{Error: big.NewRat(1, 10), Relative: true}},
+	} {
+		var r *Refusal
+		if _, err = db.Explain(t.Context(), sums, of); !errors.As(err, &r) || r.Code != "D261" {
+			t.Errorf("an accuracy without a price: %v, want D261", err)
+		}
 	}
 }
 

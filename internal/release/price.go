@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/rewrite"
 	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/privacy"
 )
@@ -163,7 +164,16 @@ func Within(target, beta *big.Rat) Error {
 				if err != nil {
 					return nil, err
 				}
-				parts = append(parts, w.Quo(w, target))
+				if sums := r.reachOfSums(g.Components[0], beta); sums == nil {
+					w = nil
+				} else if sums.Cmp(w) > 0 {
+					w = sums
+				}
+				if w == nil {
+					parts = append(parts, nil)
+					continue
+				}
+				parts = append(parts, new(big.Rat).Quo(w, target))
 			}
 		}
 		return parts, nil
@@ -177,6 +187,33 @@ func (r *Release) reach(component int, beta *big.Rat) (*big.Rat, error) {
 		return nil, err
 	}
 	return scaled(w, r.Components[component].Grid), nil
+}
+
+// reachOfSums is how far noise moves the values of the grouping sets that are sums of a component's, each but with probability beta; nil
+// where that is not known.
+func (r *Release) reachOfSums(component int, beta *big.Rat) *big.Rat {
+	far := new(big.Rat)
+	if len(r.Sums) == 0 {
+		return far
+	}
+	a, b, c, ok := r.noiseOfSums(component, beta)
+	if !ok {
+		return nil
+	}
+	for _, of := range r.Sums {
+		m := float64(of)
+		w := math.Sqrt(m*b) + c
+		if of <= rewrite.MostExact {
+			w = min(w, math.Sqrt(m*a))
+		}
+		if w = w * above; math.IsInf(w, 0) || math.IsNaN(w) {
+			return nil
+		}
+		if x := new(big.Rat).SetFloat64(w); x.Cmp(far) > 0 {
+			far = x
+		}
+	}
+	return far
 }
 
 // A Pilot is what a first answer says of the values that a second one, of the same bounded rows,

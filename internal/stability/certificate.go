@@ -32,6 +32,8 @@ type Certificate struct {
 	// Post is the statement above the releases: plan.Released leaves stand for
 	// them, and every Scan is of a public table.
 	Post plan.Node
+	// summed are the relations in Post that add up a finest grouping set.
+	summed []*plan.Aggregate
 	// Doubts are parts that cannot be meant, in the order of the statement.
 	Doubts []Doubt
 }
@@ -66,8 +68,8 @@ type Release struct {
 	Level []int
 	// Apart says that it is one of several grouping sets, each with bounds and groups of its own.
 	Apart bool
-	// Coarser is how many grouping sets are sums of its noisy values.
-	Coarser int
+	// Sums are the coarser grouping sets that are sums of its noisy values: of how many, each.
+	Sums []int64
 
 	MaxGroups int64 // L0
 	MaxRows   int64 // R; 0 if no component needs it

@@ -163,7 +163,7 @@ func TestGroupingSetCertificates(t *testing.T) {
 		}
 		within, apart, coarser := 0, 0, 0
 		for _, r := range cert.Releases {
-			coarser += r.Coarser
+			coarser += len(r.Sums)
 			if r.Within != nil {
 				within++
 			}

@@ -2,6 +2,7 @@ package stability
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -153,13 +154,28 @@ func (a *analysis) level(n *plan.Aggregate, r *relation) (*relation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if released, ok := below.node.(*plan.Released); ok {
-		a.certificate.Releases[released.Index].Coarser++
+	coarse, of := int64(1), n.Sets.Levels[n.Set]
+	keys, _, err := a.groupedBy(finest)
+	if err != nil {
+		return nil, err
 	}
+	for i, k := range keys {
+		if !slices.Contains(of, i) {
+			values, _ := cells([]Key{k}) // known, or summed would not say so
+			coarse = saturatingMultiply(coarse, values)
+		}
+	}
+	leaf, ok := below.node.(*plan.Released)
+	if !ok {
+		return nil, fmt.Errorf("the finest grouping set is a %T", below.node)
+	}
+	added := a.certificate.Releases[leaf.Index]
+	added.Sums = append(added.Sums, coarse)
 	ref := func(i int, t sqltype.Type) plan.Expr {
 		return &plan.Ref{Index: i, Name: finest.Columns()[i].Name, T: t, Span: n.Span}
 	}
 	sums := &plan.Aggregate{Input: below.node, Names: n.Names, Span: n.Span}
+	a.certificate.summed = append(a.certificate.summed, sums)
 	for i, k := range n.Keys {
 		sums.Keys = append(sums.Keys, ref(n.Sets.Levels[n.Set][i], k.Type()))
 	}
@@ -181,6 +197,9 @@ func (a *analysis) level(n *plan.Aggregate, r *relation) (*relation, error) {
 	}
 	return &relation{node: out, state: released}, nil
 }
+
+// Summed reports whether a relation above the releases is a grouping set whose values are the sums of the finest one's.
+func (c *Certificate) Summed(n *plan.Aggregate) bool { return slices.Contains(c.summed, n) }
 
 // summed decides whether a set's values are sums of the finest noisy ones. That is known where these
 // add up, counts and sums of values, and where it is known how many they are.
