@@ -475,7 +475,7 @@ func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error
 		if below := stability.StagesOf(r.Input); slices.ContainsFunc(below, c.isKnown) {
 			switch _, _, err := db.over(s, c, number, c.known); {
 			case errors.Is(err, engine.ErrTooLarge):
-				return nil, in(manyNamed(s.certificate.Stages[below[0]].Plan), s.text)
+				return nil, in(manyNamed(s.certificate.Stages[below[0]].Plan, "texts that are too long together"), s.text)
 			case err != nil:
 				return nil, in(err, s.text)
 			}

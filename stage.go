@@ -58,7 +58,7 @@ func (db *Database) numberStages(ctx context.Context, s *statement, c *compiled)
 			return fmt.Errorf("read public rows: %w", err)
 		}
 		if len(rows) > stability.MaxStage {
-			return manyNamed(of.Plan)
+			return in(manyNamed(of.Plan, fmt.Sprintf("more than %d keys", stability.MaxStage)), s.text)
 		}
 		c.known[i] = canonical(rows)
 	}
@@ -70,9 +70,9 @@ func (c *compiled) isKnown(stage int) bool {
 	return ok
 }
 
-// manyNamed refuses public rows that name too many groups.
-func manyNamed(n plan.Node) error {
-	return diagnostic.New("D051", n.Place(), "public rows name more than %d groups", stability.MaxStage).
+// manyNamed refuses public rows that name too many groups, or by too long texts.
+func manyNamed(n plan.Node, what string) error {
+	return diagnostic.New("D051", n.Place(), "public rows name groups by %s", what).
 		Because("they stand as constants in the statement that reads the private rows").
 		Try("keep fewer of the public rows, or group by a coarser key")
 }
