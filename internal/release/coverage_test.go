@@ -105,7 +105,8 @@ func TestIntervalsHoldOnTheClinic(t *testing.T) {
 	total.add(w.ask(t, "SELECT sex, var_pop(cost), stddev(age), sum(cost) / count(cost) AS ratio, 2 * avg(age) - 1 FROM visits GROUP BY sex", Spend{Rho: rho(t, "0.05")}))
 	// Sums over few rows and many, of one release and two, and what is no sum.
 	total.add(w.ask(t, `WITH w AS (SELECT sex, age / 10 AS decade, count(*) AS n, sum(cost) AS c FROM visits GROUP BY 1, 2)
-		SELECT sex, sum(n), sum(c), avg(n), sum(n::numeric) + 1, max(n), min(c), sum(n * 2), sum(c) / 12 FROM w GROUP BY sex`, Spend{Rho: rho(t, "0.05")}))
+		SELECT sex, sum(n), sum(c), avg(n), sum(n::numeric) + 1, max(n), min(c), sum(n * 2), sum(c) / 12,
+		sum(CASE WHEN decade > 4 THEN n WHEN decade = 3 THEN -n ELSE 0 END), coalesce(max(n) - min(n), 0) FROM w GROUP BY sex`, Spend{Rho: rho(t, "0.05")}))
 	total.add(w.ask(t, "SELECT sum(n), avg(n), max(n) FROM (SELECT least(age, 69) AS a, count(*) AS n FROM visits GROUP BY 1) AS w", Spend{Epsilon: eps(t, "0.5")}))
 	total.add(w.ask(t, "SELECT sum(n) FROM (SELECT age / 20 AS a, count(*) AS n FROM visits GROUP BY 1) AS w", Spend{Epsilon: eps(t, "0.5")}))
 	total.add(w.ask(t, `SELECT 'old' AS who, count(*) AS n FROM visits WHERE age > 60 UNION ALL SELECT sex, count(*) FROM visits GROUP BY sex

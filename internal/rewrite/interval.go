@@ -532,9 +532,40 @@ func endsOf(e plan.Expr, column func(*plan.Ref) (ends, bool)) (enclosure, bool) 
 			}
 			return true
 		})
-		return enclosure{ends{e, e}, true}, exact
+		if exact {
+			return enclosure{ends{e, e}, true}, true
+		}
+		return caseEnds(e, column)
 	}
 	return enclosure{}, false
+}
+
+// caseEnds encloses a CASE whose conditions no noise decides: without noise the same branch is taken.
+func caseEnds(e *plan.Case, column func(*plan.Ref) (ends, bool)) (enclosure, bool) {
+	lower, upper := *e, *e
+	lower.Whens, upper.Whens = nil, nil
+	for _, w := range e.Whens {
+		if c, ok := endsOf(w.Condition, column); !ok || !c.exact {
+			return enclosure{}, false
+		}
+		at, ok := endsOf(w.Result, column)
+		if !ok {
+			return enclosure{}, false
+		}
+		lower.Whens = append(lower.Whens, plan.When{Condition: w.Condition, Result: at.lower})
+		upper.Whens = append(upper.Whens, plan.When{Condition: w.Condition, Result: at.upper})
+	}
+	if e.Else != nil {
+		at, ok := endsOf(e.Else, column)
+		if !ok {
+			return enclosure{}, false
+		}
+		lower.Else, upper.Else = at.lower, at.upper
+	}
+	if long(&lower) || long(&upper) {
+		return enclosure{}, false
+	}
+	return enclosure{ends: ends{&lower, &upper}}, true
 }
 
 // maxEnd bounds the size of an end. A rule may use the ends of its arguments
@@ -593,6 +624,18 @@ func callEnds(e *plan.Call, args []enclosure) (enclosure, bool) {
 			lower, upper = append(lower, a.lower), append(upper, a.upper)
 		}
 		return enclosure{ends: ends{strict(e.Function, e.T, lower...), strict(e.Function, e.T, upper...)}}, true
+	case plan.Coalesce:
+		// Where both ends of a value are known, neither it nor what it is without noise is NULL.
+		at := args[len(args)-1]
+		for i := len(args) - 2; i >= 0; i-- {
+			if a := args[i]; a.exact {
+				lower, upper := at.lower, at.upper
+				at = enclosure{ends: ends{call(plan.Coalesce, e.T, a.lower, lower), call(plan.Coalesce, e.T, a.lower, upper)}}
+			} else {
+				at = a
+			}
+		}
+		return at, true
 	case plan.Abs:
 		// |[l,u]| = [max(l, −u, 0), max(−l, u)]
 		neg := func(x plan.Expr) plan.Expr { return call(plan.Negate, e.T, x) }

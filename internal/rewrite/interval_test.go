@@ -135,6 +135,29 @@ func TestWithoutIntervals(t *testing.T) {
 	}
 }
 
+// A CASE has the interval of the branch that is taken, where no noise decides which; COALESCE that of the first value that is noisy.
+func TestBranches(t *testing.T) {
+	for _, test := range []struct {
+		sql     string
+		bounded bool
+	}{
+		{wards + "SELECT CASE WHEN ward = 'A' THEN n ELSE 0 END FROM w", true},
+		{wards + "SELECT CASE WHEN ward = 'A' THEN n END FROM w", true},
+		{wards + "SELECT sum(CASE WHEN ward = 'A' THEN n ELSE 0 END) FROM w", true},
+		{wards + "SELECT CASE WHEN n > 5 THEN 1 ELSE 0 END FROM w", false},
+		{wards + "SELECT CASE WHEN ward = 'A' THEN n WHEN n > 5 THEN 1 END FROM w", false},
+		{wards + "SELECT CASE WHEN ward = 'A' THEN sign(n) ELSE 0 END FROM w", false},
+		{wards + "SELECT coalesce(n, 0), coalesce(length(ward), n), coalesce(n / 2, n, 1) FROM w", true},
+		{wards + "SELECT coalesce(sign(n), 0) FROM w", false},
+	} {
+		for _, c := range intervals(t, test.sql).Columns {
+			if (c.Lower >= 0) != test.bounded || !c.Noisy {
+				t.Errorf("%s: %+v, want an interval: %t", test.sql, c, test.bounded)
+			}
+		}
+	}
+}
+
 // Intervals that hold together count all values of all columns.
 func TestTogether(t *testing.T) {
 	for sql, want := range map[string]string{
