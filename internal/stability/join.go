@@ -16,6 +16,9 @@ import (
 // outer join may not preserve a public side: whether a public row stays
 // unmatched depends on all units at once. A released relation is public, since it is computed before: see Stage.
 func (a *analysis) join(n *plan.Join) (*relation, error) {
+	if sooner := sifted(n); sooner != nil {
+		return a.node(sooner)
+	}
 	n = a.named(n)
 	l, err := a.node(n.Left)
 	if err != nil {

@@ -51,6 +51,41 @@ func (a *analysis) named(n *plan.Join) *plan.Join {
 	return n
 }
 
+// sifted keeps the public rows that a semi-join with public ones keeps before they are joined with what is released, where the condition is on
+// them alone: so that no more groups are named than are wanted. Whether a row is kept depends on it alone, so that the two commute. It is
+// nil where there is nothing of the kind.
+func sifted(n *plan.Join) plan.Node {
+	if n.Kind != plan.Semi || plan.ReadsPrivate(n.Right) || !plan.ReadsPrivate(n.Left) {
+		return nil
+	}
+	var sift func(plan.Node) plan.Node
+	sift = func(below plan.Node) plan.Node {
+		switch below := below.(type) {
+		case *plan.Filter:
+			if input := sift(below.Input); input != nil {
+				return &plan.Filter{Input: input, Condition: below.Condition, Span: below.Span}
+			}
+		case *plan.Join:
+			if below.Kind != plan.Inner && below.Kind != plan.Left || plan.ReadsPrivate(below.Left) {
+				return nil
+			}
+			before, now := len(n.Left.Columns()), len(below.Left.Columns())
+			at := map[int]int{}
+			for i := range now {
+				at[i] = i
+			}
+			for i := range n.Right.Columns() {
+				at[before+i] = now + i
+			}
+			if on := over(n.On, at, 0); on != nil {
+				return &plan.Join{Kind: below.Kind, Left: &plan.Join{Kind: plan.Semi, Left: below.Left, Right: n.Right, On: on, Span: n.Span}, Right: below.Right, On: below.On, Span: below.Span}
+			}
+		}
+		return nil
+	}
+	return sift(n.Left)
+}
+
 // A naming equates a column of the public rows with one of the aggregation.
 type naming struct {
 	other, own int

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/plan"
 )
 
@@ -40,6 +41,55 @@ func TestNumberedRowsAreThoseOfEveryEngine(t *testing.T) {
 		}
 		if text := plan.Format(certificate.Stages[r.Keys[0].Numbered.Index].Plan); !strings.Contains(text, test.kept) || strings.Contains(text, "lower") || strings.Contains(text, "upper") || strings.Contains(text, "+(") {
 			t.Errorf("%s: what is numbered is\n%s", sql, text)
+		}
+	}
+}
+
+// A semi-join of the public rows is made before they name groups, and one that looks at what is released is not.
+func TestNamesAreSifted(t *testing.T) {
+	c, err := catalog.Parse("catalog.toml", `
+[domains.d]
+measure = "zcdp"
+epsilon = 1
+delta = 1e-7
+[tables.p]
+source = "p.csv"
+public = true
+columns.j = { type = "integer" }
+columns.k = { type = "integer" }
+columns.floor = { type = "integer" }
+[tables.t]
+source = "t.csv"
+domain = "d"
+unit = "u"
+max_groups_per_unit = 2
+max_rows_per_group = 2
+columns.u = { type = "bigint" }
+columns.x = { type = "integer", lower = 0, upper = 9 }
+columns.j = { type = "integer", domain = { from = "p.j" } }
+columns.k = { type = "integer", domain = { from = "p.k" } }
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const above = "SELECT j FROM p WHERE floor > (SELECT avg(x) FROM t WHERE t.j = p.j AND t.k = p.k) AND "
+	for condition, sifted := range map[string]bool{
+		"j IN (SELECT e.j FROM p AS e WHERE e.floor < 3)":                                      true,
+		"EXISTS (SELECT 1 FROM p AS e WHERE e.j = p.k AND e.floor < 3)":                        true,
+		"NOT EXISTS (SELECT 1 FROM p AS e WHERE e.j = p.j AND e.floor < 3)":                    false,
+		"(SELECT avg(x) FROM t WHERE t.j = p.j AND t.k = p.k) IN (SELECT e.floor FROM p AS e)": false,
+	} {
+		certificate, err := analyze(c, above+condition)
+		if err != nil {
+			t.Errorf("%s\n%v", condition, err)
+			continue
+		}
+		text := ""
+		for _, s := range certificate.Stages {
+			text += plan.Format(s.Plan)
+		}
+		if len(certificate.Stages) == 0 || strings.Contains(text, "semi join") != sifted {
+			t.Errorf("%s: groups are named by\n%s", condition, text)
 		}
 	}
 }
