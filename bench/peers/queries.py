@@ -1,7 +1,7 @@
 """Answers the statements of bench/rmse by another library, and prints the error of each.
 
-Usage: queries.py smartnoise | polars | google, with what TestErrors writes on standard input. Prints one
-object of JSON: by statement and epsilon, the root mean square error of each aggregate over all draws and
+Usage: queries.py smartnoise | polars | google [FILE], with what TestErrors writes on standard input. What was measured is kept
+in FILE, statement by statement, and not measured again. Prints one object of JSON: by statement and epsilon, the root mean square error of each aggregate over all draws and
 groups. Each statement has the same guarantee and the same bounds as Discreet's; a group that is not shown has the
 count and the sum 0 and an average in the middle of the bounds, and averages are clamped to the bounds,
 as any user could. What a library does not answer is left out, and said on standard error.
@@ -11,9 +11,10 @@ import csv
 import importlib.metadata
 import json
 import math
+import os
 import sys
 
-NUMBERS = {"age", "hours_per_week", "education_num", "capital_gain", "capital_loss", "fnlwgt", "month"}
+NUMBERS = {"age", "hours_per_week", "education_num", "capital_gain", "capital_loss", "fnlwgt", "visit_month"}
 
 
 class Question:
@@ -129,6 +130,24 @@ def smartnoise(questions, given):
                  "sample_max_ids": bool(q.table["unit"]), **columns}
         return {"": {"": {q.table_name: table}}}
 
+    def answered(q, sql, frame, epsilon):
+        def reader(share):
+            return snsql.from_df(frame, privacy=Privacy(epsilon=float(epsilon) / share, delta=delta / share), metadata=metadata(q))
+
+        columns = [m for m in reader(1)._get_mechanism_costs(sql) if m]
+        r = reader(len(columns))
+        # It parses, rewrites and calibrates at each call: here once, since nothing changes.
+        parsed, rewritten = r.parse_query_string(sql), r._rewrite(sql)
+        mechanisms = r._get_mechanisms(rewritten[0])
+        r.parse_query_string, r._rewrite_ast, r._get_mechanisms = lambda _: parsed, lambda _: rewritten, lambda _: mechanisms
+        subquery = rewritten[0]
+        exact = None
+        for draw in range(q.draws):
+            if draw % 20 == 0:  # which rows are kept is drawn anew from time to time: it takes longest
+                exact = list(r._get_reader(subquery)._execute_ast(subquery))
+            rows = r.execute(sql, pre_aggregated=[tuple(x) for x in exact])[1:]
+            yield {text_key(row[: len(q.keys)]): [float(x) for x in row[len(q.keys):]] for row in rows}
+
     for q in questions:
         if any(f not in functions for f, _ in q.aggregates):
             yield q, None, "no quantiles"
@@ -142,23 +161,11 @@ def smartnoise(questions, given):
         if q.keys:
             sql += " GROUP BY " + ", ".join(q.keys)
         for epsilon in given["workload"]["epsilons"]:
-            def reader(share):
-                return snsql.from_df(frame, privacy=Privacy(epsilon=float(epsilon) / share, delta=delta / share), metadata=metadata(q))
-
-            columns = [m for m in reader(1)._get_mechanism_costs(sql) if m]
-            r = reader(len(columns))
-            answers = []
-            # It parses, rewrites and calibrates at each call: here once, since nothing changes.
-            parsed, rewritten = r.parse_query_string(sql), r._rewrite(sql)
-            mechanisms = r._get_mechanisms(rewritten[0])
-            r.parse_query_string, r._rewrite_ast, r._get_mechanisms = lambda _: parsed, lambda _: rewritten, lambda _: mechanisms
-            subquery = rewritten[0]
-            exact = None
-            for draw in range(q.draws):
-                if draw % 20 == 0:  # which rows are kept is drawn anew from time to time: it takes longest
-                    exact = list(r._get_reader(subquery)._execute_ast(subquery))
-                rows = r.execute(sql, pre_aggregated=[tuple(x) for x in exact])[1:]
-                answers.append({text_key(row[: len(q.keys)]): [float(x) for x in row[len(q.keys):]] for row in rows})
+            try:
+                answers = list(answered(q, sql, frame, epsilon))
+            except Exception as e:  # what its grammar lacks, say
+                yield q, None, " ".join(f"{type(e).__name__}: {e}".split())[:300]
+                break
             yield q, (epsilon, q.errors(answers)), None
 
 
@@ -321,12 +328,20 @@ def main():
         return
     given = json.load(sys.stdin)
     questions = [Question(raw, given["workload"]["tables"], given) for raw in given["workload"]["statements"]]
-    out = {}
+    kept, out = (sys.argv[2:] + [None])[0], {}
+    if kept and os.path.exists(kept):
+        with open(kept) as f:
+            out = json.load(f)
+    questions = [q for q in questions if len(out.get(q.id, {})) < len(given["workload"]["epsilons"])]
     for q, measured, why in {"smartnoise": smartnoise, "polars": polars, "google": google}[library](questions, given):
         if why is not None:
             print(f"{library} does not answer {q.id!r}: {why}", file=sys.stderr)
             continue
         out.setdefault(q.id, {})[measured[0]] = measured[1]
+        if kept:
+            with open(kept + ".new", "w") as f:
+                json.dump(out, f)
+            os.replace(kept + ".new", kept)
     json.dump(out, sys.stdout)
 
 

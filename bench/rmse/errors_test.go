@@ -94,12 +94,7 @@ func run(ctx context.Context, w io.Writer) (err error) {
 	if err := keep("input", in); err != nil { // for others by hand
 		return err
 	}
-	own, err := held("discreet")
-	if err == nil && own == nil {
-		if own, err = ours(ctx, q, in); err == nil {
-			err = keep("discreet", own)
-		}
-	}
+	own, err := ours(ctx, q, in)
 	if err != nil {
 		return err
 	}
@@ -131,7 +126,7 @@ func prepare(ctx context.Context, plain engine.Owner, q questions, dir string) (
 	}
 	made := map[string]string{
 		"adult": fmt.Sprintf("SELECT * FROM read_csv('%s')", *adult),
-		"visits": fmt.Sprintf(`SELECT patient_id, department, age, sex, cost, extract(month FROM seen_at)::INTEGER AS month FROM read_parquet('%s')
+		"visits": fmt.Sprintf(`SELECT patient_id, department, age, sex, cost, extract(month FROM seen_at)::INTEGER AS visit_month FROM read_parquet('%s')
 			WHERE age IS NOT NULL AND sex IS NOT NULL AND cost IS NOT NULL`, *visits),
 	}
 	for name, sql := range made {
@@ -259,8 +254,17 @@ func ours(ctx context.Context, q questions, in *input) (_ measured, err error) {
 	if err != nil {
 		return nil, err
 	}
-	out := measured{}
+	out, err := held("discreet")
+	if err != nil {
+		return nil, err
+	}
+	if out == nil {
+		out = measured{}
+	}
 	for _, s := range q.Statements {
+		if len(out[s.ID]) == len(q.Epsilons) {
+			continue
+		}
 		out[s.ID] = map[string][]float64{}
 		for _, text := range q.Epsilons {
 			epsilon, err := privacy.ParseEpsilon(text)
@@ -285,6 +289,9 @@ func ours(ctx context.Context, q questions, in *input) (_ measured, err error) {
 				}
 				out[s.ID][text] = append(out[s.ID][text], math.Sqrt(sum/float64(n*len(is.Keys))))
 			}
+		}
+		if err := keep("discreet", out); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
@@ -335,20 +342,21 @@ func (s statement) unknown(aggregate [2]string, t table) float64 {
 	return 0
 }
 
-// theirs asks another library; nil where it is not installed.
+// theirs asks another library what it was not asked before; nil where it is not installed.
 func theirs(ctx context.Context, venv string, in *input) (m measured, err error) {
-	if m, err = held(venv); m != nil || err != nil {
-		return m, err
-	}
 	python := filepath.Join("..", "peers", venv, "bin", "python")
 	if _, err := os.Stat(python); err != nil {
-		return nil, nil
+		return held(venv)
 	}
 	text, err := json.Marshal(in)
 	if err != nil {
 		return nil, err
 	}
-	c := exec.CommandContext(ctx, python, "../peers/queries.py", strings.TrimPrefix(venv, "venv-"))
+	args := []string{"../peers/queries.py", strings.TrimPrefix(venv, "venv-")}
+	if *kept != "" { // it keeps what it measures statement by statement
+		args = append(args, filepath.Join(*kept, venv+".json"))
+	}
+	c := exec.CommandContext(ctx, python, args...)
 	c.Stdin, c.Stderr = bytes.NewReader(text), os.Stderr
 	reply, err := c.Output()
 	if err != nil {
@@ -357,7 +365,7 @@ func theirs(ctx context.Context, venv string, in *input) (m measured, err error)
 	if err := json.Unmarshal(reply, &m); err != nil {
 		return nil, err
 	}
-	return m, keep(venv, m)
+	return m, nil
 }
 
 // held reads what was measured before, where a folder for that is named; nil where nothing was.
