@@ -70,16 +70,17 @@ type Options struct {
 
 // An Engine is DuckDB over the files of one catalog.
 type Engine struct {
-	db      *sql.DB
-	catalog *catalog.Catalog
-	options Options
-	spill   *spill
-	made    atomic.Int64 // copies
-	plans   plans
-	salts   salts
-	groups  atomic.Int64 // how many bytes of groups may still be kept
-	shapes  shapes       // of statements that could be planned
-	archive *archive     // nil without one
+	db        *sql.DB
+	catalog   *catalog.Catalog
+	options   Options
+	spill     *spill
+	made      atomic.Int64 // copies
+	plans     plans
+	salts     salts
+	groups    atomic.Int64 // how many bytes of groups may still be kept
+	shapes    shapes       // of statements that could be planned
+	archive   *archive     // nil without one
+	scratches scratches
 
 	opening  sync.Mutex         // guards what follows
 	attached databases          // DuckDB files
@@ -433,7 +434,7 @@ func (e *Engine) Public(ctx context.Context, table string) ([]engine.Column, [][
 
 // Close ends the instance and removes what it spilled.
 func (e *Engine) Close() error {
-	err := e.plans.close()
+	err := errors.Join(e.plans.close(), e.scratches.close())
 	if e.db != nil {
 		err = errors.Join(err, e.db.Close())
 	}

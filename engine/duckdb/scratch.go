@@ -8,7 +8,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
+	"sync"
 
 	"database/sql/driver"
 
@@ -18,15 +20,62 @@ import (
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
-// A scratch is an instance of its own: no view or file of the catalog is in it.
+// A scratch is an instance of its own: no view or file of the catalog is in it. An instance
+// takes as long to open as a small statement to run, so that one that served without a failure is
+// emptied and kept for the next.
 type scratch struct {
 	db     *sql.DB
 	answer int64 // the most bytes that it returns; any number if 0
+	home   *scratches
+	loaded []string // tables
+	failed bool
 }
 
-// Scratch opens an empty instance, locked. With one thread and rows in order
+// scratches are empty instances that wait for the next who needs one, at most one a processor.
+type scratches struct {
+	mu     sync.Mutex
+	idle   []*sql.DB
+	closed bool
+}
+
+func (s *scratches) take() *sql.DB {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.idle) == 0 {
+		return nil
+	}
+	db := s.idle[len(s.idle)-1]
+	s.idle = s.idle[:len(s.idle)-1]
+	return db
+}
+
+// give keeps an instance that is empty, or closes it.
+func (s *scratches) give(db *sql.DB) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || len(s.idle) >= runtime.GOMAXPROCS(0) {
+		return db.Close()
+	}
+	s.idle = append(s.idle, db)
+	return nil
+}
+
+func (s *scratches) close() (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, db := range s.idle {
+		err = errors.Join(err, db.Close())
+	}
+	s.idle, s.closed = nil, true
+	return err
+}
+
+// Scratch returns an empty instance, locked. With one thread and rows in order
 // its answers are the same bit for bit, float sums included.
 func (e *Engine) Scratch(ctx context.Context) (engine.Scratch, error) {
+	if db := e.scratches.take(); db != nil {
+		return &scratch{db: db, answer: e.options.Answer, home: &e.scratches}, nil
+	}
 	o := e.options
 	o.Threads, o.Memory = 1, cmp.Or(o.scratch, o.Memory)
 	db, err := connect(o, e.spill.folder, true)
@@ -36,11 +85,24 @@ func (e *Engine) Scratch(ctx context.Context) (engine.Scratch, error) {
 	if _, err := db.ExecContext(ctx, zone+"; SET enable_external_access = false; SET lock_configuration = true"); err != nil {
 		return nil, failure(ctx, errors.Join(err, db.Close()))
 	}
-	return &scratch{db, o.Answer}, nil
+	return &scratch{db: db, answer: o.Answer, home: &e.scratches}, nil
 }
 
-// Close ends the instance.
-func (s *scratch) Close() error { return s.db.Close() }
+// Close drops what was loaded and gives the instance back; one that failed, or that cannot be
+// emptied, it ends.
+func (s *scratch) Close() error {
+	for _, table := range s.loaded {
+		if s.failed {
+			break
+		}
+		_, err := s.db.ExecContext(context.Background(), "DROP TABLE "+quote(table))
+		s.failed = err != nil
+	}
+	if s.failed {
+		return s.db.Close()
+	}
+	return s.home.give(s.db)
+}
 
 // Query returns the rows of a rendered SELECT.
 func (s *scratch) Query(ctx context.Context, text string, types []sqltype.Type) (out [][]sqltype.Value, err error) {
@@ -57,6 +119,7 @@ func (s *scratch) Query(ctx context.Context, text string, types []sqltype.Type) 
 			return nil
 		})
 	})
+	s.failed = s.failed || err != nil
 	if errors.Is(err, engine.ErrTooLarge) {
 		return nil, engine.ErrTooLarge
 	}
@@ -70,7 +133,9 @@ func (s *scratch) Query(ctx context.Context, text string, types []sqltype.Type) 
 // count dates, times and timestamps: its own conversions lose 24:00 and refuse
 // early years.
 func (s *scratch) Load(ctx context.Context, table string, columns []engine.Column, rows [][]sqltype.Value) error {
-	return failure(ctx, raw(ctx, s.db, func(c *duckdb.Conn) error { return load(ctx, c, table, columns, rows) }))
+	err := raw(ctx, s.db, func(c *duckdb.Conn) error { return load(ctx, c, table, columns, rows) })
+	s.loaded, s.failed = append(s.loaded, table), s.failed || err != nil
+	return failure(ctx, err)
 }
 
 func load(ctx context.Context, c *duckdb.Conn, table string, columns []engine.Column, rows [][]sqltype.Value) (err error) {
