@@ -278,20 +278,14 @@ func (db *Database) publicValues(ctx context.Context, r *stability.Release, know
 			}
 			continue
 		}
-		seen := map[string]bool{}
 		for _, d := range k.Domain {
 			values, err := db.enumerate(ctx, d, k.Expr)
 			if err != nil {
 				return nil, err
 			}
-			for _, v := range values {
-				if key := sqltype.Key(v); v != nil && !seen[key] {
-					seen[key] = true
-					out[i] = append(out[i], v)
-				}
-			}
+			out[i] = append(out[i], values...)
 		}
-		slices.SortFunc(out[i], sqltype.Compare)
+		out[i] = distinct(out[i])
 	}
 	cells := 1
 	for _, values := range r.Displayed(out) {
@@ -363,4 +357,26 @@ func (db *Database) enumerate(ctx context.Context, d *catalog.PublicDomain, key 
 		values = append(values, v)
 	}
 	return values, nil
+}
+
+// distinct returns the values that are not NULL, each once, in their order. A range of numbers
+// comes in order: then nothing is printed to tell values apart.
+func distinct(values []sqltype.Value) []sqltype.Value {
+	values = slices.DeleteFunc(values, func(v sqltype.Value) bool { return v == nil })
+	rises := true
+	for i := 1; i < len(values) && rises; i++ {
+		rises = sqltype.Compare(values[i-1], values[i]) < 0
+	}
+	if rises {
+		return values
+	}
+	seen := map[string]bool{}
+	values = slices.DeleteFunc(values, func(v sqltype.Value) bool {
+		key := sqltype.Key(v)
+		before := seen[key]
+		seen[key] = true
+		return before
+	})
+	slices.SortFunc(values, sqltype.Compare)
+	return values
 }
