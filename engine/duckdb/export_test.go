@@ -125,6 +125,11 @@ func MemoryOf(ctx context.Context, temp, memory string, statements int) (sum int
 	}
 	defer p.Close()
 	sizes := []string{p.front.options.Memory}
+	for range statements {
+		if _, err := p.take(ctx); err != nil {
+			return 0, err
+		}
+	}
 	for _, e := range p.lives {
 		sizes = append(sizes, e.options.Memory, e.options.scratch)
 	}
@@ -136,6 +141,13 @@ func MemoryOf(ctx context.Context, temp, memory string, statements int) (sum int
 		sum += n
 	}
 	return sum, nil
+}
+
+// Lives is how many instances for statements a pool has opened.
+func Lives(p *Pool) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.lives)
 }
 
 // Takes reports whether a plan of a text over files is used for another text over files.

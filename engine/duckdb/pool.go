@@ -29,10 +29,10 @@ type Pool struct {
 	options Options // of an instance for statements
 	front   *Engine // for public tables
 
-	free  chan struct{} // one for each instance that is idle
+	free  chan struct{} // one for each instance that is idle or was never needed
 	mu    sync.Mutex
 	idle  []*Engine // the one that was used last is used next
-	lives []*Engine
+	lives []*Engine // all that are open: another is opened when none of these is idle
 }
 
 var (
@@ -76,12 +76,7 @@ func OpenPool(ctx context.Context, c *catalog.Catalog, o Options, statements int
 		return nil, err
 	}
 	for range statements {
-		e, err := Open(ctx, c, o)
-		if err != nil {
-			return nil, errors.Join(err, p.Close())
-		}
-		p.lives = append(p.lives, e)
-		p.give(e)
+		p.free <- struct{}{}
 	}
 	return p, nil
 }
@@ -93,11 +88,30 @@ func (p *Pool) take(ctx context.Context) (*Engine, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	if e := p.waiting(); e != nil {
+		return e, nil
+	}
+	e, err := Open(ctx, p.catalog, p.options)
+	if err != nil {
+		p.free <- struct{}{}
+		return nil, failure(ctx, err) // the front has opened the same: nobody's statement is at fault
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.lives = append(p.lives, e)
+	return e, nil
+}
+
+// waiting takes an instance that is open and idle, or nil.
+func (p *Pool) waiting() *Engine {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.idle) == 0 {
+		return nil
+	}
 	e := p.idle[len(p.idle)-1]
 	p.idle = p.idle[:len(p.idle)-1]
-	return e, nil
+	return e
 }
 
 func (p *Pool) give(e *Engine) {

@@ -108,6 +108,49 @@ func TestShares(t *testing.T) {
 	}
 }
 
+// TestInstancesAreOpenedWhenNeeded: a pool opens an instance when a statement finds none idle, and
+// one that cannot be opened says nothing of the files, and takes no place.
+func TestInstancesAreOpenedWhenNeeded(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "visits.parquet")
+	owner, err := duckdb.OpenOwner(t.Context(), duckdb.Options{Temp: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = owner.Rows(t.Context(), "COPY (SELECT i AS patient, 'a' AS name FROM range(10) AS r(i)) TO '"+file+"'")
+	if err := errors.Join(err, owner.Close()); err != nil {
+		t.Fatal(err)
+	}
+	p := openPool(t, visitsOf(t, dir), duckdb.Options{Threads: 1}, 2)
+	ask := func() error {
+		_, err := p.Exact(t.Context(), engine.Query{SQL: "SELECT count(*) AS v FROM visits", Tables: []string{"visits"}, Values: 1})
+		return err
+	}
+	away := file + ".away"
+	if err := os.Rename(file, away); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // more often than there are places
+		if err := ask(); !errors.Is(err, engine.ErrResource) {
+			t.Fatalf("without its file a statement says %v", err)
+		}
+	}
+	if n := duckdb.Lives(p); n != 0 {
+		t.Errorf("%d instances are open", n)
+	}
+	if err := os.Rename(away, file); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := ask(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := duckdb.Lives(p); n != 1 {
+		t.Errorf("%d instances are open for statements one after another", n)
+	}
+}
+
 // BenchmarkPool asks for a grouped count in one instance and in a pool.
 func BenchmarkPool(b *testing.B) {
 	dir := b.TempDir()
