@@ -97,7 +97,9 @@ func derivedOf(t *catalog.Table) *catalog.Table {
 // type is NULL, and no value makes a statement fail, which one record's presence
 // would tell (attack L2). Every native type of DuckDB and Parquet meets every
 // declared type, over the type's extremes, in SELECT, WHERE, GROUP BY and
-// min, and the expressions of derived columns. make soak has a table of each value alone, too, whose statistics are that value.
+// min, and the expressions of derived columns. CI reads every third type from Parquet, too, and by
+// the rule that skips records; make soak reads all so, and has a table of each value alone, whose
+// statistics are that value.
 func TestNativeTypes(t *testing.T) {
 	dir := t.TempDir()
 	connector, err := driver.NewConnector("", nil)
@@ -145,7 +147,9 @@ func TestNativeTypes(t *testing.T) {
 	must("ATTACH '" + dir + "/n.duckdb' AS f (STORAGE_VERSION 'latest')")
 	c := &catalog.Catalog{}
 	sources := map[catalog.Format]int{}
-	for _, native := range all {
+	soak := os.Getenv("DISCREET_SOAK") != ""
+	for i, native := range all {
+		whole := soak || i%3 == 0
 		must("BEGIN")
 		if natives[native] != "" {
 			must(fmt.Sprintf("CREATE TABLE f.n_%s AS SELECT \"%s\" AS v FROM test_all_types()", native, native))
@@ -164,7 +168,11 @@ func TestNativeTypes(t *testing.T) {
 		must(fmt.Sprintf("COMMIT; CREATE TABLE f.n_%[1]s_all AS SELECT %[2]s FROM f.n_%[1]s", native, strings.Join(copies, ", ")))
 		add := func(format catalog.Format, path, table string) {
 			sources[format]++
-			for _, rule := range []catalog.Malformed{catalog.NullField, catalog.SkipRecord} {
+			rules := []catalog.Malformed{catalog.NullField, catalog.SkipRecord}
+			if !whole {
+				rules = rules[:1]
+			}
+			for _, rule := range rules {
 				made := &catalog.Table{Name: fmt.Sprintf("t%d_%s_%s", len(c.Tables), native, map[catalog.Format]string{catalog.DuckDB: "duckdb", catalog.Parquet: "parquet"}[format]), Public: true, Malformed: rule,
 					Source: catalog.Source{Format: format, Path: path, Table: table, Text: path}}
 				for i, typ := range declared {
@@ -177,12 +185,15 @@ func TestNativeTypes(t *testing.T) {
 			}
 		}
 		add(catalog.DuckDB, filepath.Join(dir, "n.duckdb"), "n_"+native+"_all")
-		if os.Getenv("DISCREET_SOAK") != "" {
+		if soak {
 			for row := range len(odd[native]) + 4 {
 				alone := fmt.Sprintf("n_%s_all_%d", native, row)
 				must(fmt.Sprintf("CREATE TABLE f.%s AS FROM f.n_%s_all WHERE rowid = %d", alone, native, row))
 				add(catalog.DuckDB, filepath.Join(dir, "n.duckdb"), alone)
 			}
+		}
+		if !whole {
+			continue
 		}
 		parquet := filepath.Join(dir, native+".parquet")
 		if exec(fmt.Sprintf("COPY f.n_%s_all TO '%s'", native, parquet)) != nil {
@@ -201,7 +212,7 @@ func TestNativeTypes(t *testing.T) {
 		add(catalog.Parquet, parquet, "")
 	}
 	must("DETACH f")
-	if sources[catalog.DuckDB] < 60 || sources[catalog.Parquet] < 50 {
+	if sources[catalog.DuckDB] < 60 || sources[catalog.Parquet] < 17 || soak && sources[catalog.Parquet] < 50 {
 		t.Errorf("only %v types of each format", sources)
 	}
 	e := open(t, c, duckdb.Options{Threads: 2})
