@@ -219,7 +219,7 @@ func TestRefutedMutantsAlone(t *testing.T) {
 	if all {
 		looks *= 40
 	}
-	const share = 48
+	const share = 96
 	refuted, sample := map[string]bool{}, map[string]bool{}
 	for i, r := range rows {
 		if r.verdict == verify.Refuted || r.verdict == verify.RefutedStatistical {

@@ -56,7 +56,7 @@ func TestLargeFunctionsEnd(t *testing.T) {
 			for i := range 30 {
 				fmt.Fprintf(&b, "func half%d(x float64) float64 { return half%d(x)/2 + half%d(x)/2 }\n", i+1, i, i)
 			}
-			r := run(t, verify.Options{Dir: module(t, map[string]string{"p.go": b.String()}), NoStore: true, Timeout: 2 * time.Second})
+			r := run(t, verify.Options{Dir: module(t, map[string]string{"p.go": b.String()}), NoStore: true, Timeout: 300 * time.Millisecond})
 			if len(r.Results) != 1 || r.Results[0].Verdict == verify.Refuted {
 				t.Errorf("%+v", r.Results)
 			}
