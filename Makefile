@@ -16,8 +16,8 @@ ATONCE   ?= ./internal/attack ./internal/release ./sandbox ./verify/internal/sen
 PACKAGES ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 
 # Packages whose tests run one after another for a minute begin first, or the last of them would
-# end alone.
-LONG     ?= ./verify ./accountant ./ledger ./internal/release ./internal/attack ./serve/web
+# end alone: those that wait among those that compute.
+LONG     ?= ./internal/siege ./verify ./ledger ./accountant ./serve/web ./internal/release ./internal/cli ./internal/attack
 
 # What is compiled does not hang on where the clone lies: all clones of a machine share it.
 GOFLAGS := $(strip $(GOFLAGS) -trimpath)
