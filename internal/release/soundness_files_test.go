@@ -26,10 +26,7 @@ import (
 // must be those of the bare database too.
 func TestSoundnessThroughFiles(t *testing.T) {
 	t.Parallel()
-	most := soak(8, 200)
-	if testing.Short() {
-		most = 5
-	}
+	most := soak(5, 200)
 	m := newMachines(t)
 	releases, moved := 0, 0
 	for i := range most {

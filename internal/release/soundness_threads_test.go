@@ -17,7 +17,7 @@ import (
 // example, each with units of its own, of which one differs between D and D'.
 func TestSoundnessOnManyThreads(t *testing.T) {
 	const copies = 1000
-	most := soak(5, 200)
+	most := soak(3, 200)
 	if testing.Short() {
 		most = 2
 	}
