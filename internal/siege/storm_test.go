@@ -115,7 +115,7 @@ func TestHundredClients(t *testing.T) {
 		}
 		m.set(v)
 		// On a machine that is busy, where a server starts slowly, it also answers slowly.
-		lives := max(3*time.Second, 2*time.Since(starts))
+		lives := max(3*time.Second, 4*time.Since(starts))
 		select {
 		case <-ctx.Done():
 		case <-time.After(rand.N(lives)):
