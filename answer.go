@@ -271,6 +271,9 @@ func (s *statement) notes() []string {
 				}
 			}
 		}
+		for _, text := range s.foundNotes(r) {
+			note(text)
+		}
 		if !r.Private {
 			for _, k := range r.Bounding() {
 				switch {

@@ -13,6 +13,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/stability"
+	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -107,14 +108,22 @@ func (db *Database) Contribution(table string, by []string) ([]Bound, error) {
 
 // stated adds to bounds how they are searched.
 func (db *Database) stated(all ...Bound) ([]Bound, error) {
-	for i, b := range all {
+	var stated []Bound
+	for _, b := range all {
 		s, err := b.search(db.config.Catalog)
+		if errors.Is(err, errOneValue) {
+			continue // what is declared is all that it can be
+		}
 		if err != nil {
 			return nil, diagnostic.New("D113", diagnostic.Span{}, "there is nothing to find: %v", err).Try("declare a wider range, or no \"auto\"")
 		}
-		all[i].Declared, all[i].Statement = s.declared(), s.text
+		b.Declared, b.Statement = s.declared(), s.text
+		stated = append(stated, b)
 	}
-	return all, nil
+	if len(stated) == 0 {
+		return nil, diagnostic.New("D113", diagnostic.Span{}, "there is nothing to find: %v", errOneValue).Try("declare a wider range, or no \"auto\"")
+	}
+	return stated, nil
 }
 
 func (db *Database) searched(table string) (*catalog.Table, error) {
@@ -130,9 +139,12 @@ func (db *Database) searched(table string) (*catalog.Table, error) {
 func (db *Database) Bounds(ctx context.Context) ([]Bound, error) {
 	all := []Bound{}
 	for _, t := range db.config.Catalog.Tables {
-		known, _, err := db.searches(ctx, t)
+		known, _, _, err := db.searches(ctx, t)
 		if err != nil {
 			return nil, err
+		}
+		if !t.HasAuto() {
+			continue
 		}
 		var declared []Bound
 		for _, c := range t.Columns {
@@ -183,8 +195,9 @@ func (db *Database) Price(ctx context.Context, b Bound, spend Spend) (Cost, erro
 }
 
 // Find searches for a bound, at the cost of a statement. What was found before is returned, and charged
-// nothing, unless it is to be found again. Statements of this Database are bounded by it from then on; other
-// processes read it when they next open the ledger.
+// nothing, unless it is to be found again. A search for it that is paid for and has
+// no answer yet is not paid for again either. Statements of this Database are bounded by what is found from then on; other processes read
+// it when they next open the ledger.
 func (db *Database) Find(ctx context.Context, b Bound, spend Spend, again bool) (Bound, error) {
 	if db.config.Ledger == nil {
 		return b, errors.New("find bounds: the database has no ledger")
@@ -193,62 +206,91 @@ func (db *Database) Find(ctx context.Context, b Bound, spend Spend, again bool) 
 	if err != nil {
 		return b, err
 	}
-	known, next, err := db.searches(ctx, s.table)
-	if err != nil {
-		return b, err
-	}
-	if at := slices.IndexFunc(known, b.Same); at >= 0 && !again {
+	b = s.bound
+	for range mostTaken {
+		known, unanswered, next, err := db.searches(ctx, s.table)
+		if err != nil {
+			return b, err
+		}
+		if at := slices.IndexFunc(known, b.Same); at >= 0 && !again {
+			return known[at], nil
+		}
+		if slices.Contains(unanswered, s.text) && !again {
+			return b, errSearching()
+		}
+		o := &QueryOptions{Spend: spend, Analyst: finder, IdempotencyKey: searchKey(s.table, next), RefuseUnfinished: true}
+		statement, err := db.plan(ctx, s.text, o)
+		if err != nil {
+			return b, err
+		}
+		_, err = statement.Answer(ctx, Payer{})
+		switch {
+		case errors.Is(err, ledger.ErrIdempotencyKey):
+			continue // another process has searched for something else since the ledger was read
+		case errors.Is(err, ledger.ErrUnfinished):
+			return b, errSearching()
+		case err != nil:
+			return b, err
+		}
+		if err := db.look(ctx); err != nil {
+			return b, err
+		}
+		if known, _, _, err = db.searches(ctx, s.table); err != nil {
+			return b, err
+		}
+		at := slices.IndexFunc(known, b.Same)
+		if at < 0 {
+			return b, errors.New("find bounds: the answer is not in the ledger")
+		}
 		return known[at], nil
 	}
-	statement, err := db.plan(ctx, s.text, &QueryOptions{Spend: spend, Analyst: finder, IdempotencyKey: searchKey(s.table, next)})
-	if err != nil {
-		return b, err
-	}
-	a, err := statement.Answer(ctx, Payer{})
-	if err != nil {
-		return b, err
-	}
-	if err := db.look(ctx); err != nil {
-		return b, err
-	}
-	if known, _, err = db.searches(ctx, s.table); err != nil {
-		return b, err
-	}
-	at := slices.IndexFunc(known, b.Same)
-	if at < 0 {
-		return b, errors.New("find bounds: the answer is not in the ledger")
-	}
-	known[at].Cost = &a.Cost
-	return known[at], nil
+	return b, fmt.Errorf("find bounds: %d searches of other processes came first", mostTaken)
 }
 
+// errSearching refuses to pay for a search twice without the owner's word.
+func errSearching() error {
+	return refusal(diagnostic.New("D113", diagnostic.Span{}, "a search for this bound is charged and has no answer yet").
+		Because("another process is at it, or was interrupted; nothing was charged now").
+		Try("look again in a while; where it was interrupted, --again pays for a new one"))
+}
+
+// mostTaken is how many searches of other processes one search lets go first.
+const mostTaken = 100
+
 // searchKey is the idempotency key of the n-th search of a table.
-func searchKey(t *catalog.Table, n int) string { return fmt.Sprintf("bounds of %s, %d", t.Name, n) }
+func searchKey(t *catalog.Table, n int) string {
+	return fmt.Sprintf("bounds of %s in %s, %d", t.Name, t.Domain.ID, n)
+}
 
 // searches are what the ledger keeps for a table, the newest of each bound, and the number of the next. An
-// answer to another search than the catalog's of today, as where the range has changed, counts for nothing.
-func (db *Database) searches(ctx context.Context, t *catalog.Table) (known []Bound, next int, err error) {
-	if db.config.Ledger == nil || !hasAuto(t) {
-		return nil, 0, nil
+// answer to another search than the catalog's of today, as where the range or the source has changed, counts for nothing.
+// Unanswered are the statements of those that are charged and have no answer, yet or for good.
+func (db *Database) searches(ctx context.Context, t *catalog.Table) (known []Bound, unanswered []string, next int, err error) {
+	if db.config.Ledger == nil || !t.HasAuto() {
+		return nil, nil, 0, nil
 	}
 	version, err := db.config.Ledger.Version(ctx)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, 0, err
 	}
 	for ; ; next++ {
-		stored, record, err := db.config.Ledger.Answered(ctx, finder, searchKey(t, next))
+		use, err := db.config.Ledger.Answered(ctx, finder, searchKey(t, next))
 		if err != nil {
-			return nil, 0, err
+			return nil, nil, 0, err
 		}
-		if record == 0 {
-			return known, next, nil
-		}
-		if stored == nil || isWithheld(stored) { // a search that was interrupted: charged, and without an answer
+		record := use.Record
+		switch {
+		case record == 0:
+			return known, unanswered, next, nil
+		case use.Answer == nil:
+			unanswered = append(unanswered, use.Statement)
+			continue
+		case isWithheld(use.Answer):
 			continue
 		}
 		var a Answer
-		if err := json.Unmarshal(stored, &a); err != nil {
-			return nil, 0, fmt.Errorf("read the search of record %d: %w", record, err)
+		if err := json.Unmarshal(use.Answer, &a); err != nil {
+			return nil, nil, 0, fmt.Errorf("read the search of record %d: %w", record, err)
 		}
 		b, ok := readBound(a.Statement)
 		if !ok {
@@ -261,15 +303,11 @@ func (db *Database) searches(ctx context.Context, t *catalog.Table) (known []Bou
 		known = slices.DeleteFunc(known, b.Same)
 		b.Declared, b.Statement, b.Record, b.Later = s.declared(), s.text, record, version.Record > record
 		if b.Found, err = s.read(&a); err != nil {
-			return nil, 0, fmt.Errorf("read the search of record %d: %w", record, err)
+			return nil, nil, 0, fmt.Errorf("read the search of record %d: %w", record, err)
 		}
 		b.Cost = &a.Cost
 		known = append(known, b)
 	}
-}
-
-func hasAuto(t *catalog.Table) bool {
-	return t.Auto || slices.ContainsFunc(t.Columns, func(c *catalog.Column) bool { return c.Auto })
 }
 
 // look reads from the ledger what was found.
@@ -279,7 +317,7 @@ func (db *Database) look(ctx context.Context) error {
 	}
 	var f stability.Found
 	for _, t := range db.config.Catalog.Tables {
-		known, _, err := db.searches(ctx, t)
+		known, _, _, err := db.searches(ctx, t)
 		if err != nil {
 			return fmt.Errorf("read what bounds were found: %w", err)
 		}
@@ -368,6 +406,16 @@ func (s *statement) autoWords(r *stability.Release) (words []string) {
 	return words
 }
 
+// foundNotes say of a release's values which are cut off at bounds that were found.
+func (s *statement) foundNotes(r *stability.Release) (notes []string) {
+	for _, c := range autoColumns(r) {
+		if _, ok := s.found.Of(c); ok {
+			notes = append(notes, fmt.Sprintf("%s: its bounds were found privately; of about one unit in a hundred, some values lie beyond", c.Name))
+		}
+	}
+	return notes
+}
+
 // autoColumns are the columns with bounds to be found whose values a release adds up, by name.
 func autoColumns(r *stability.Release) []*catalog.Column {
 	var args []plan.Expr
@@ -377,7 +425,7 @@ func autoColumns(r *stability.Release) []*catalog.Column {
 		}
 	}
 	var all []*catalog.Column
-	for c := range plan.Used(r.Input, args...) {
+	for c := range plan.Shown(r.Input, args...) {
 		if c.Auto {
 			all = append(all, c)
 		}

@@ -1,6 +1,8 @@
 package discreet
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,10 +42,38 @@ var errOneValue = errors.New("the declared range has one value")
 const mark = "-- discreet bounds "
 
 type marked struct {
+	Domain string   `json:"domain"`
 	Table  string   `json:"table"`
 	Of     string   `json:"of"`
 	Column string   `json:"column,omitempty"`
 	By     []string `json:"by,omitempty"`
+	Data   string   `json:"data"` // a digest of where the values come from
+}
+
+// dataOf is a digest of what a search reads: the source, how its records are read, who owns them, and how each of
+// these columns is made. What was found of other data under the same names counts for nothing.
+func dataOf(t *catalog.Table, columns ...*catalog.Column) string {
+	var b strings.Builder
+	column := func(c *catalog.Column) {
+		is := ""
+		if c.Is != nil {
+			is = c.Is.Text
+		}
+		fmt.Fprintf(&b, "column %q %q %s\n", c.Field(), is, c.Type)
+	}
+	for of := t; of != nil; of = of.Unit.References {
+		fmt.Fprintf(&b, "table %q %q %+v %d unit %d\n", of.Domain.ID, of.Source.Text, of.Form, of.Malformed, of.Unit.Kind)
+		for _, c := range []*catalog.Column{of.Unit.Column, of.Unit.Referred} {
+			if c != nil {
+				column(c)
+			}
+		}
+	}
+	for _, c := range columns {
+		column(c)
+	}
+	digest := sha256.Sum256([]byte(b.String()))
+	return hex.EncodeToString(digest[:16])
 }
 
 // readBound reads what a statement searches for.
@@ -63,7 +93,9 @@ func (b Bound) search(c *catalog.Catalog) (*search, error) {
 	if !ok || t.Public || t.Mapping != nil {
 		return nil, fmt.Errorf("no private table %q", b.Table)
 	}
+	b.By = slices.Compact(slices.Sorted(slices.Values(b.By)))
 	s := &search{bound: b, table: t}
+	var columns []*catalog.Column
 	from, unit := rowsOf(t)
 	column := func(name string) string { return "t0." + quoted(name) }
 	var each string
@@ -73,7 +105,7 @@ func (b Bound) search(c *catalog.Catalog) (*search, error) {
 		if !ok || !of.Auto {
 			return nil, fmt.Errorf("column %q of table %q has no bounds to be found", b.Column, b.Table)
 		}
-		s.edges = edgesOf(of)
+		s.edges, columns = edgesOf(of), []*catalog.Column{of}
 		extreme := map[string]string{ofLower: "min", ofUpper: "max"}[b.Of]
 		if each = fmt.Sprintf("SELECT %s AS unit, %s(%s) AS x FROM %s GROUP BY 1", unit, extreme, column(b.Column), from); unit == "" {
 			each = fmt.Sprintf("SELECT %s AS x FROM %s", column(b.Column), from)
@@ -89,9 +121,11 @@ func (b Bound) search(c *catalog.Catalog) (*search, error) {
 			keys := make([]string, len(b.By))
 			places := make([]string, len(b.By))
 			for i, name := range b.By {
-				if _, ok := t.Column(name); !ok {
+				key, ok := t.Column(name)
+				if !ok {
 					return nil, fmt.Errorf("table %q has no column %q", b.Table, name)
 				}
+				columns = append(columns, key)
 				keys[i], places[i] = fmt.Sprintf("%s AS k%d", column(name), i), strconv.Itoa(i+2)
 			}
 			what := map[string]string{ofGroups: "count(*)", ofRows: "max(n)"}[b.Of]
@@ -104,7 +138,7 @@ func (b Bound) search(c *catalog.Catalog) (*search, error) {
 	if len(s.edges) < 2 {
 		return nil, errOneValue
 	}
-	said, err := json.Marshal(marked{b.Table, b.Of, b.Column, b.By})
+	said, err := json.Marshal(marked{t.Domain.ID, b.Table, b.Of, b.Column, b.By, dataOf(t, columns...)})
 	if err != nil {
 		return nil, err
 	}

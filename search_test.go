@@ -136,6 +136,10 @@ contribution = "auto"
 			t.Errorf("%s\nis charged for %+v", s.text, e.Mechanisms)
 		}
 	}
+	one, two := must((Bound{Table: `a" b`, Of: ofRows, By: []string{"x;", `who" --`}}).search(c)), must((Bound{Table: `a" b`, Of: ofRows, By: []string{`who" --`, "x;", "x;"}}).search(c))
+	if one.text != two.text {
+		t.Error("a search depends on the order of its keys")
+	}
 	if _, err := (Bound{Table: `a" b`, Of: "middle"}).search(c); err == nil {
 		t.Error("a bound that is none is searched for")
 	}

@@ -141,6 +141,14 @@ type Table struct {
 	found place // where the source was when the catalog was loaded
 }
 
+// HasAuto reports whether bounds of the table, or of its columns, may be found privately.
+func (t *Table) HasAuto() bool {
+	return !t.Public && t.Mapping == nil && (t.Auto || slices.ContainsFunc(t.Columns, func(c *Column) bool { return c.Auto }))
+}
+
+// HasAuto reports whether bounds of some table may be found privately.
+func (c *Catalog) HasAuto() bool { return slices.ContainsFunc(c.Tables, (*Table).HasAuto) }
+
 // Column returns the column with the given name.
 func (t *Table) Column(name string) (*Column, bool) {
 	for _, c := range t.Columns {

@@ -119,29 +119,40 @@ func (l *Ledger) NewVersion(ctx context.Context, name, why string, now time.Time
 	return v, err
 }
 
-// Answered returns the answer that was committed for an analyst's idempotency key, nil if there is none yet,
-// and the reservation's record, 0 if nobody has used the key. Like Repeated it reads alone, and returns no
-// answer that the anchor has not seen.
-func (l *Ledger) Answered(ctx context.Context, analyst, key string) (answer []byte, reservation int64, err error) {
+// A Use of an idempotency key is a reservation: its record, what was asked, and the answer, nil if there is none yet.
+type Use struct {
+	Record    int64
+	Statement string
+	Answer    []byte
+}
+
+// Answered returns an analyst's use of an idempotency key; its zero value if nobody has used the key. Like Repeated it
+// reads alone, and returns no answer that the anchor has not seen.
+func (l *Ledger) Answered(ctx context.Context, analyst, key string) (u Use, err error) {
 	defer wrap(&err, "read answer")
 	if err := l.store.moved(); err != nil {
-		return nil, 0, err
+		return u, err
 	}
 	first, err := l.chain.scan(l.reads.QueryRowContext(ctx, "SELECT "+columns+" FROM records r WHERE r.key = ? AND r.kind = 'reserve' ORDER BY r.seq LIMIT 1", scope(analyst, key)))
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, 0, nil
+		return u, nil
 	} else if err != nil {
-		return nil, 0, err
+		return u, err
 	}
+	e, err := first.entry()
+	if err != nil {
+		return u, err
+	}
+	u.Record, u.Statement = first.seq, e.Statement
 	commit, answer, err := l.chain.stored(l.reads.QueryRowContext(ctx, committedFor, scope(analyst, key)))
 	if commit == nil || err != nil {
-		return nil, first.seq, err
+		return u, err
 	}
-	seen, err := l.seen(commit.seq)
-	if !seen || err != nil {
-		return nil, first.seq, err
+	if seen, err := l.seen(commit.seq); !seen || err != nil {
+		return u, err
 	}
-	return answer, commit.ref, nil
+	u.Record, u.Answer = commit.ref, answer
+	return u, nil
 }
 
 // committedFor finds the first answer of an idempotency key.

@@ -4,9 +4,12 @@ package attack_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/big"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/discreet-dp/discreet"
@@ -120,10 +123,10 @@ func TestF9BoundsAreCharged(t *testing.T) {
 	}
 
 	// The statement and the key of a search, asked by somebody else, are a statement of theirs.
-	for _, o := range []*discreet.QueryOptions{{Spend: ten, Analyst: "eve", IdempotencyKey: "bounds of visits, 0"}, {Spend: ten, IdempotencyKey: "bounds of visits, 0"}} {
+	for _, o := range []*discreet.QueryOptions{{Spend: ten, Analyst: "eve", IdempotencyKey: "bounds of visits in person, 0"}, {Spend: ten, IdempotencyKey: "bounds of visits in person, 0"}} {
 		w.ask(t, b.Statement, o)
 	}
-	if _, err := w.Query(ctx, b.Statement, &discreet.QueryOptions{Spend: ten, Analyst: "discreet bounds", IdempotencyKey: "bounds of visits, 0"}); err == nil {
+	if _, err := w.Query(ctx, b.Statement, &discreet.QueryOptions{Spend: ten, Analyst: "discreet bounds", IdempotencyKey: "bounds of visits in person, 0"}); err == nil {
 		t.Error("a statement in the name of the search is answered")
 	}
 	if _, err := w.Prepare(ctx, b.Statement, &discreet.QueryOptions{Spend: ten, Analyst: "discreet bounds"}); err == nil {
@@ -134,13 +137,16 @@ func TestF9BoundsAreCharged(t *testing.T) {
 	}
 
 	// A search that was interrupted is charged, and has found nothing.
-	request := ledger.Request{Domain: "person", Analyst: "discreet bounds", Statement: b.Statement, IdempotencyKey: "bounds of visits, 0", Now: noon,
+	request := ledger.Request{Domain: "person", Analyst: "discreet bounds", Statement: b.Statement, IdempotencyKey: "bounds of visits in person, 0", Now: noon,
 		Events: []privacy.Event{privacy.Pure{Epsilon: epsilonOf(t, "1")}}}
 	if _, err := w.ledger.Reserve(ctx, request); err != nil {
 		t.Fatal(err)
 	}
 	before := w.spent(t)
-	found, err := w.Find(ctx, b, ten, false)
+	if b, err := w.Find(ctx, b, ten, false); err == nil {
+		t.Errorf("a search that is charged and has no answer is paid for again: %+v", b)
+	}
+	found, err := w.Find(ctx, b, ten, true)
 	if err != nil || found.Found == "" || found.Record == 0 {
 		t.Fatalf("found %+v, %v", found, err)
 	}
@@ -185,17 +191,150 @@ func TestF9BoundsAreCharged(t *testing.T) {
 		t.Errorf("a holder's statements are bounded by %v", got)
 	}
 
-	// Of another range nothing was found.
-	c, err := catalog.Parse(w.catalog.Path, strings.Replace(w.catalog.Text, "upper = 1000000, bounds", "upper = 2000000, bounds", 1))
+	// Of another range, or of other data under the same names, nothing was found.
+	for _, change := range [][2]string{
+		{"upper = 1000000, bounds", "upper = 2000000, bounds"},
+		{`cost = { type`, `cost = { from = "cents", type`},
+		{`cost = { type`, `cost = { is = "id * 7", type`},
+		{`cost = { type = "integer"`, `cost = { type = "bigint"`},
+		{`source = "visits.csv"`, "malformed = \"skip\"\nsource = \"visits.csv\""},
+		{"person", "patient"},
+	} {
+		c, err := catalog.Parse(w.catalog.Path, strings.ReplaceAll(w.catalog.Text, change[0], change[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := w.ledger
+		if change[1] == "patient" { // a domain that this ledger has beside the other
+			l = nil
+		}
+		other, err := discreet.Open(ctx, discreet.Config{Catalog: c, Engine: w.engine, Ledger: l})
+		if err != nil {
+			t.Errorf("%q: %v", change[1], err)
+			continue
+		}
+		if got := upper(other); got < 1_000_000 {
+			t.Errorf("%q: statements are bounded by %v", change[1], got)
+		}
+	}
+}
+
+// Two domains in one ledger, each with a table of the same name, have searches of their own.
+func TestF9SearchesOfTwoDomains(t *testing.T) {
+	text := func(domain string) string {
+		return "[domains." + domain + "]\nmeasure = \"pure\"\nepsilon = 1000\n[tables.visits]\nsource = \"" + domain + ".csv\"\ndomain = \"" + domain + `"
+unit = "patient"
+max_groups_per_unit = 4
+max_rows_per_group = 4
+[tables.visits.columns]
+patient = { type = "bigint" }
+cost = { type = "integer", lower = 0, upper = 1000000, bounds = "auto" }
+`
+	}
+	var rows strings.Builder
+	rows.WriteString("patient,cost\n")
+	for i := range 400 {
+		fmt.Fprintf(&rows, "%d,10\n", i)
+	}
+	w := newWorld(t, text("a")+strings.Replace(strings.Replace(text("b"), "visits]", "stays]", 1), "visits.columns", "stays.columns", 1), files{"a.csv": rows.String(), "b.csv": rows.String()})
+	ten := discreet.Spend{Epsilon: epsilonOf(t, "10")}
+	open := func(domain string) *discreet.Database {
+		c, err := catalog.Parse(w.catalog.Path, text(domain))
+		if err != nil {
+			t.Fatal(err)
+		}
+		db, err := discreet.Open(t.Context(), discreet.Config{Catalog: c, Engine: w.engine, Ledger: w.ledger})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	records := map[int64]bool{}
+	for _, domain := range []string{"a", "b"} {
+		db := open(domain)
+		bounds, err := db.Bounds(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range bounds {
+			if b.Found != "" {
+				t.Errorf("%s is told what was found for another domain: %+v", domain, b)
+			}
+			if b, err = db.Find(t.Context(), b, ten, false); err != nil || b.Found == "" || records[b.Record] {
+				t.Errorf("%s: %+v, %v", domain, b, err)
+			}
+			records[b.Record] = true
+		}
+	}
+}
+
+// Searches at once are each paid for once: whoever comes second is told so, or has what the first one found.
+func TestF9SearchesAtOnce(t *testing.T) {
+	ctx := t.Context()
+	w := autoWorld(t, false)
+	bounds, err := w.Bounds(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := discreet.Open(ctx, discreet.Config{Catalog: c, Engine: w.engine, Ledger: w.ledger})
+	four, found := discreet.Spend{Epsilon: epsilonOf(t, "4")}, map[string]int64{}
+	var mutex sync.Mutex
+	var all sync.WaitGroup
+	for range 4 {
+		db := w.open(t)
+		for _, b := range bounds {
+			all.Go(func() {
+				b, err := db.Find(ctx, b, four, false)
+				if err != nil {
+					var refused *discreet.Refusal
+					if !errors.As(err, &refused) || !strings.Contains(refused.Message, "is charged and has no answer yet") {
+						t.Errorf("%s.%s %s: %v", b.Table, b.Column, b.Of, err)
+					}
+					return
+				}
+				mutex.Lock()
+				defer mutex.Unlock()
+				name := b.Table + b.Column + b.Of
+				if record, ok := found[name]; ok && record != b.Record {
+					t.Errorf("%s was found in records %d and %d", name, record, b.Record)
+				}
+				found[name] = b.Record
+			})
+		}
+	}
+	all.Wait()
+	if want := int64(4 * len(bounds)); len(found) != len(bounds) || w.spent(t).Rat().Cmp(new(big.Rat).SetInt64(want)) != 0 {
+		t.Errorf("%d bounds of %d were found, at %v in all, want %d", len(found), len(bounds), w.spent(t), want)
+	}
+}
+
+// What a unit contributes is found for a table's rows: not for a join that multiplies them, nor for two tables' rows.
+func TestFoundContributionIsOfTheTable(t *testing.T) {
+	ctx := t.Context()
+	w := autoWorld(t, false)
+	b, err := w.Contribution("visits", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := upper(other); got != 2_000_000 {
-		t.Errorf("in another range statements are bounded by %v", got)
+	if _, err := w.Find(ctx, b[0], discreet.Spend{Epsilon: epsilonOf(t, "40")}, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		sql  string
+		rows int64
+	}{
+		{"SELECT count(*) FROM visits", 1},
+		{"SELECT count(*) FROM (SELECT cost + 1 AS x FROM visits WHERE ward > 1) AS v", 1},
+		{"SELECT count(*) FROM visits, (VALUES (1), (2), (3)) AS v(x)", 64},
+		{"SELECT count(*) FROM (SELECT patient FROM visits UNION ALL SELECT patient FROM visits) AS v", 64},
+		{"SELECT count(*) FROM visits GROUP BY GROUPING SETS ((ward), ())", 64},
+	} {
+		e, err := w.Explain(ctx, test.sql, &discreet.QueryOptions{Spend: discreet.Spend{Epsilon: epsilonOf(t, "1")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.Mechanisms[0].MaxRowsPerGroup; got < test.rows || test.rows == 1 && got != 1 {
+			t.Errorf("%s: %d rows of a unit, want %d", test.sql, got, test.rows)
+		}
 	}
 }
 

@@ -4,12 +4,23 @@ import "github.com/discreet-dp/discreet/catalog"
 
 // Used returns the columns of tables that expressions over a node's columns depend on.
 func Used(n Node, exprs ...Expr) map[*catalog.Column]bool {
-	u := usage{}
+	u := usage{columns: map[*catalog.Column]bool{}}
 	u.node(n, u.refs(map[int]bool{}, exprs...))
-	return u
+	return u.columns
 }
 
-type usage map[*catalog.Column]bool
+// Shown returns the columns of tables whose values expressions over a node's columns are made of. Of what decides alone
+// which rows there are, as conditions do, nothing is shown.
+func Shown(n Node, exprs ...Expr) map[*catalog.Column]bool {
+	u := usage{columns: map[*catalog.Column]bool{}, values: true}
+	u.node(n, u.refs(map[int]bool{}, exprs...))
+	return u.columns
+}
+
+type usage struct {
+	columns map[*catalog.Column]bool
+	values  bool // those alone of which values are made
+}
 
 // refs adds the columns that expressions refer to.
 func (u usage) refs(columns map[int]bool, exprs ...Expr) map[int]bool {
@@ -30,11 +41,13 @@ func (u usage) node(n Node, columns map[int]bool) {
 	switch n := n.(type) {
 	case *Scan:
 		for i := range columns {
-			u[n.Table.Columns[i]] = true
+			u.columns[n.Table.Columns[i]] = true
 		}
 		return
 	case *Join:
-		u.refs(columns, n.On)
+		if !u.values {
+			u.refs(columns, n.On)
+		}
 		left := len(n.Left.Columns())
 		sides := [2]map[int]bool{{}, {}}
 		for i := range columns {
@@ -53,16 +66,24 @@ func (u usage) node(n Node, columns map[int]bool) {
 		}
 		columns = map[int]bool{}
 	case *Aggregate:
-		exprs = append(exprs, n.Keys...)
+		for i, k := range n.Keys {
+			if columns[i] || !u.values {
+				exprs = append(exprs, k)
+			}
+		}
 		for i := range columns {
 			if i >= len(n.Keys) {
 				a := n.Aggregations[i-len(n.Keys)]
-				exprs = append(exprs, a.Arg, a.Filter)
+				if exprs = append(exprs, a.Arg); !u.values {
+					exprs = append(exprs, a.Filter)
+				}
 			}
 		}
 		columns = map[int]bool{}
 	case *Filter:
-		exprs = append(exprs, n.Condition)
+		if !u.values {
+			exprs = append(exprs, n.Condition)
+		}
 	case *Window:
 		below, width := map[int]bool{}, len(n.Input.Columns())
 		for i := range columns {
@@ -75,7 +96,9 @@ func (u usage) node(n Node, columns map[int]bool) {
 		columns = below
 	case *Sort:
 		for _, k := range n.Keys {
-			exprs = append(exprs, k.Expr)
+			if !u.values {
+				exprs = append(exprs, k.Expr)
+			}
 		}
 	}
 	for _, in := range n.Inputs() {

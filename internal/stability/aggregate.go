@@ -89,10 +89,9 @@ func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
 	// L0 and R. By construction a unit with at most k rows has at most k groups
 	// and k rows in each; a single group needs no bound on groups.
 	rel.MaxGroups, rel.MaxRows = r.maxGroups, r.maxRows
-	if len(r.tables) == 1 && r.tables[0].Auto {
-		rel.Auto = r.tables[0]
-	}
-	if c := a.facts.found.contribution(n, r); c != nil {
+	auto, keys := searchable(n, r)
+	rel.Auto = auto
+	if c := a.facts.found.contribution(auto, keys); c != nil {
 		rel.Found = true
 		rel.MaxGroups, rel.MaxRows = lesserBound(rel.MaxGroups, c.Groups), lesserBound(rel.MaxRows, c.Rows)
 	}

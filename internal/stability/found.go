@@ -52,14 +52,36 @@ func (f *Found) narrow(c *catalog.Column, r interval) interval {
 	return r
 }
 
-// contribution is what was found for an aggregation of rows of one private table by columns of it, or nil.
-func (f *Found) contribution(n *plan.Aggregate, r *relation) *Contribution {
-	if f == nil || len(r.tables) != 1 {
-		return nil
+// searchable is the table whose rows are aggregated, if what a unit contributes to them can be found, and the columns of
+// it that are the keys.
+func searchable(n *plan.Aggregate, r *relation) (t *catalog.Table, keys []string) {
+	if len(r.tables) != 1 || !r.tables[0].Auto || !rowByRow(n.Input) {
+		return nil, nil
 	}
-	t := r.tables[0]
-	keys, ok := columnsOf(n, t)
+	keys, ok := columnsOf(n, r.tables[0])
 	if !ok {
+		return nil, nil
+	}
+	return r.tables[0], keys
+}
+
+// rowByRow reports whether a node's rows are a table's, but for some that are left out: a join with public rows would
+// multiply them, and a search has counted the table's.
+func rowByRow(n plan.Node) bool {
+	switch n := n.(type) {
+	case *plan.Scan:
+		return true
+	case *plan.Filter:
+		return rowByRow(n.Input)
+	case *plan.Project:
+		return rowByRow(n.Input)
+	}
+	return false
+}
+
+// contribution is what was found for an aggregation of a table's rows by columns of it, or nil.
+func (f *Found) contribution(t *catalog.Table, keys []string) *Contribution {
+	if f == nil || t == nil {
 		return nil
 	}
 	for i, c := range f.Contributions {

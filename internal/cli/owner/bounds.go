@@ -33,10 +33,11 @@ func Bounds() *command.Command {
 declared ones can be found privately. It prints which were found and, for free, what finding
 the others costs. With --find it finds them: each search is a statement that is charged
 to the domain, once; what it found is kept in the ledger, bounds every statement from then on,
-and costs nothing again. A server uses it when it next starts or reads its catalog again.
+and costs nothing again. Where a search was interrupted after its charge, --again alone pays for
+a new one. A server uses what was found when it next starts or reads its catalog again.
 
 A bound cuts off about one unit in a hundred, and more where few units make the noise large.
-Where noise could hide that one in ten is cut off, the declared bound stays.
+Where noise could well hide that one in ten is cut off, the declared bound stays.
 
 TABLE.COLUMN names the bounds of a column, TABLE what a unit contributes to an answer
 that is grouped by the columns of --by; without a name all are meant.`,
@@ -100,6 +101,7 @@ func (f *finding) run(ctx context.Context, t *terminal.Terminal, name string) er
 			meant[i].Cost = &cost
 		}
 		if err != nil {
+			writeBounds(t, meant[:i]) // what is paid for is told
 			return err
 		}
 	}

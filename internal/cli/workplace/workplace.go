@@ -234,6 +234,11 @@ func (w *Workplace) Keep(c io.Closer) { w.opened = append(w.opened, c) }
 // before anything heavy is opened, and the engine opens before the ledger is charged: a
 // missing file must not cost anything, nor an answer of a form that admit refuses.
 func (w *Workplace) Answer(ctx context.Context, text string, o *discreet.QueryOptions, admit func([]discreet.Column) error) (*discreet.Answer, error) {
+	if w.hasLedger() && w.Catalog.HasAuto() { // what can be answered depends on the bounds that were found
+		if err := w.OpenLedger(ctx); err != nil {
+			return nil, err
+		}
+	}
 	db, err := w.Database(ctx)
 	if err != nil {
 		return nil, err
@@ -248,7 +253,7 @@ func (w *Workplace) Answer(ctx context.Context, text string, o *discreet.QueryOp
 	opened := make(chan error, 1)
 	go func() { _, err := w.Engine.Open(); opened <- err }()
 	// The ledger may guard what this catalog calls public.
-	if e.Certificate.Domain != "" || w.hasLedger() {
+	if w.Ledger == nil && (e.Certificate.Domain != "" || w.hasLedger()) {
 		if err := w.OpenLedger(ctx); err != nil {
 			return nil, err
 		}
