@@ -1,21 +1,12 @@
 package multiparty
 
 import (
-	"crypto/ed25519"
-	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/hex"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 	"net/http"
-
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"time"
 
@@ -25,7 +16,7 @@ import (
 	"github.com/discreet-dp/discreet/collect/cluster"
 	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
-	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/identity"
 )
 
 // A Member is a process or a person of a federation.
@@ -87,11 +78,6 @@ func ReadFederation(path string) (*Federation, error) {
 	return &f, nil
 }
 
-var (
-	memberName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
-	keyDigest  = regexp.MustCompile(`^[0-9a-f]{64}$`)
-)
-
 // maxParties is what a statement may be shared among.
 const maxParties = 100
 
@@ -123,9 +109,9 @@ func (f *Federation) members() error {
 	var names, keys []string
 	for _, m := range slices.Concat(f.Holders, f.Parties, f.Askers) {
 		switch {
-		case !memberName.MatchString(m.Name):
+		case !identity.Name.MatchString(m.Name):
 			return fmt.Errorf("%q cannot be a member's name", m.Name)
-		case !keyDigest.MatchString(m.Key):
+		case !identity.Digest.MatchString(m.Key):
 			return fmt.Errorf("the key of %s is not the 64 digits of a digest", m.Name)
 		case slices.Contains(names, m.Name):
 			return fmt.Errorf("two members are called %s", m.Name)
@@ -180,78 +166,30 @@ type Identity struct {
 
 // caller is the key of who has sent a request.
 func (i *Identity) caller(r *http.Request) string {
-	switch {
-	case r.TLS == nil || len(r.TLS.PeerCertificates) == 0:
-		return ""
-	case i.authority != nil:
+	if i.authority != nil && identity.Caller(r) != "" {
 		return i.authority.key(cluster.Caller(r))
 	}
-	return keyOf(r.TLS.PeerCertificates[0])
+	return identity.Caller(r)
 }
 
 // NewIdentity draws a key, and returns the text of a file with it and its certificate.
-func NewIdentity(name string, now time.Time) ([]byte, error) {
-	if !memberName.MatchString(name) {
-		return nil, fmt.Errorf("make identity: %q cannot be a member's name", name)
-	}
-	random := entropy.New()
-	raw := make([]byte, ed25519.SeedSize)
-	if _, err := random.Read(raw); err != nil {
-		return nil, fmt.Errorf("make identity: %w", err)
-	}
-	private := ed25519.NewKeyFromSeed(raw)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
-		NotBefore: now.Add(-time.Hour), NotAfter: now.AddDate(10, 0, 0), KeyUsage: x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
-	certificate, err := x509.CreateCertificate(random, template, template, private.Public(), private)
-	if err != nil {
-		return nil, fmt.Errorf("make identity: %w", err)
-	}
-	encoded, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		return nil, fmt.Errorf("make identity: %w", err)
-	}
-	return append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded})...), nil
-}
+func NewIdentity(name string, now time.Time) ([]byte, error) { return identity.New(name, now) }
 
 // ReadIdentity reads the file of an identity, which nobody else may be able to read.
 func ReadIdentity(path string) (*Identity, error) {
-	if err := custody.Secret(path); err != nil {
-		return nil, fmt.Errorf("read identity: %w", err)
-	}
-	text, err := os.ReadFile(path)
+	pair, key, err := identity.Read(path)
 	if err != nil {
-		return nil, fmt.Errorf("read identity: %w", err)
+		return nil, err
 	}
-	pair, err := tls.X509KeyPair(text, text)
-	if err != nil {
-		return nil, fmt.Errorf("read identity %s: %w", path, err)
-	}
-	return &Identity{Key: keyOf(pair.Leaf), certificate: pair}, nil
+	return &Identity{Key: key, certificate: pair}, nil
 }
-
-func keyOf(c *x509.Certificate) string {
-	sum := sha256.Sum256(c.RawSubjectPublicKeyInfo)
-	return hex.EncodeToString(sum[:])
-}
-
-var errStranger = errors.New("the other side has not the key of the member")
-
-// The names in certificates count for nothing, nor who signed them: TLS proves that the other
-// side has the private key, and its public key is the one that was pinned.
 
 // server is how a member listens: to members alone.
 func (i *Identity) server(f *Federation) *tls.Config {
-	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{i.certificate}, ClientAuth: tls.RequireAnyClientCert,
-		VerifyConnection: func(s tls.ConnectionState) error {
-			if len(s.PeerCertificates) == 0 {
-				return errStranger
-			}
-			if _, role := f.who(keyOf(s.PeerCertificates[0])); role == "" {
-				return errStranger
-			}
-			return nil
-		}}
+	return identity.Server(i.certificate, func(key string) bool {
+		_, role := f.who(key)
+		return role != ""
+	})
 }
 
 // client is how a member speaks to another.
@@ -259,12 +197,5 @@ func (i *Identity) client(to Member) *tls.Config {
 	if i.authority != nil {
 		return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{i.certificate}, RootCAs: i.authority.pool, ServerName: to.Name}
 	}
-	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{i.certificate},
-		InsecureSkipVerify: true, //nolint:gosec // the key is pinned below, which is more than a chain of signatures
-		VerifyConnection: func(s tls.ConnectionState) error {
-			if len(s.PeerCertificates) == 0 || keyOf(s.PeerCertificates[0]) != to.Key {
-				return errStranger
-			}
-			return nil
-		}}
+	return identity.Client(i.certificate, to.Key)
 }

@@ -2,13 +2,12 @@ package multiparty
 
 import (
 	"context"
-	"crypto/tls"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"time"
+
+	"github.com/discreet-dp/discreet/internal/identity"
 )
 
 // Serve answers at an address until ctx ends. ready is called with the address that it has.
@@ -22,19 +21,5 @@ func Serve(ctx context.Context, address string, as *Identity, f *Federation, h h
 
 // serve is Serve on a listener.
 func serve(ctx context.Context, l net.Listener, as *Identity, f *Federation, h http.Handler, log *slog.Logger, ready func(address string) error) error {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)} // what strangers send
-	if err := ready(l.Addr().String()); err != nil {
-		return errors.Join(err, l.Close())
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(tls.NewListener(l, as.server(f))) }()
-	select {
-	case err := <-ended:
-		return fmt.Errorf("serve: %w", err)
-	case <-ctx.Done():
-	}
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-	defer cancel()
-	return server.Shutdown(drain)
+	return identity.Serve(ctx, l, as.server(f), h, log, ready)
 }
