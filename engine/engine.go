@@ -151,10 +151,12 @@ var ErrPlan = errors.New("the engine cannot plan the statement")
 // supports such tables is given one for each, and runs it over the private records
 // when the table is first read.
 type Map struct {
-	// Rows returns what the code makes of the records that it sees at once: rows of
-	// the mapped table's columns after the unit's. It is a function of the records
-	// alone, safe for concurrent use, and fails only for want of resources.
-	Rows func(ctx context.Context, records [][]sqltype.Value) ([][]sqltype.Value, error)
+	// Rows returns what the code makes of the records that it sees at once, for each call: rows
+	// of the mapped table's columns after the unit's. What it makes of a call is a function of the
+	// call's records alone. It is safe for concurrent use, and fails only for want of resources.
+	Rows func(ctx context.Context, calls []Call) ([][][]sqltype.Value, error)
+	// AtOnce is how many times Rows is to run at a time; as often as there are processors if 0.
+	AtOnce int
 	// Unit returns a random key that it has not returned before: for rows that are
 	// units themselves. Nothing of the record or of its place may be in it, so that
 	// the keys of all other records are the same whether or not there is this one.
@@ -174,6 +176,20 @@ const CellBytes = 16
 type Call struct {
 	Unit    sqltype.Value
 	Records [][]sqltype.Value
+}
+
+// Each makes a Map's Rows of code that makes one call.
+func Each(code func(ctx context.Context, records [][]sqltype.Value) ([][]sqltype.Value, error)) func(context.Context, []Call) ([][][]sqltype.Value, error) {
+	return func(ctx context.Context, calls []Call) ([][][]sqltype.Value, error) {
+		made := make([][][]sqltype.Value, len(calls))
+		for i, c := range calls {
+			var err error
+			if made[i], err = code(ctx, c.Records); err != nil {
+				return nil, err
+			}
+		}
+		return made, nil
+	}
 }
 
 // A Seen is what code sees of a table: the columns in this order, of one record or of all records of

@@ -3,6 +3,7 @@
 package duckdb
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -55,7 +56,7 @@ func (e *Engine) mapped(ctx context.Context, reading *derive.Reading) (records.R
 		}
 		r.fail(raw(ctx, e.db, func(c *duckdb.Conn) error { return r.read(ctx, c, hand) }))
 	})
-	for range runtime.GOMAXPROCS(0) {
+	for range cmp.Or(code.AtOnce, runtime.GOMAXPROCS(0)) {
 		workers.Go(func() {
 			for b := range batches {
 				if err := r.run(ctx, b); err != nil {
@@ -133,17 +134,21 @@ func (r *mappedReader) read(ctx context.Context, c *duckdb.Conn, to func([]engin
 // run maps a batch and hands its rows on.
 func (r *mappedReader) run(ctx context.Context, batch []engine.Call) error {
 	var out []records.Record
-	for _, s := range batch {
-		made, err := r.code.Rows(ctx, s.Records)
-		if err != nil {
-			return err
-		}
+	all, err := r.code.Rows(ctx, batch)
+	if err != nil {
+		return err
+	}
+	if len(all) != len(batch) {
+		return fmt.Errorf("a map made rows of %d calls for %d", len(all), len(batch))
+	}
+	for i, s := range batch {
+		made := all[i]
 		unit, err := r.unit(s, len(made) > 0)
 		if err != nil {
 			return err
 		}
-		for i, row := range made {
-			if int64(i) == r.table.Mapping.Outputs {
+		for n, row := range made {
+			if int64(n) == r.table.Mapping.Outputs {
 				break
 			}
 			if len(unit)+len(row) != len(r.table.Columns) {

@@ -112,7 +112,7 @@ func TestMappedByRecord(t *testing.T) {
 		}
 		return [][]sqltype.Value{{key, cost / 3}, {"other", 1.0}, {"er", 99.0}}, nil // the third is one too many
 	}
-	e := open(t, c, duckdb.Restless(duckdb.Options{Maps: map[string]engine.Map{"mapped": {Rows: code}}}, restless))
+	e := open(t, c, duckdb.Restless(duckdb.Options{Maps: map[string]engine.Map{"mapped": {Rows: engine.Each(code)}}}, restless))
 	time.Sleep(2 * restless)
 	if seen.Load() != 0 {
 		t.Error("code ran before the table was read")
@@ -145,7 +145,7 @@ func TestMappedByUnit(t *testing.T) {
 		}
 		return [][]sqltype.Value{{order}}, nil
 	}
-	e := open(t, c, duckdb.Options{Maps: map[string]engine.Map{"mapped": {Rows: code}}})
+	e := open(t, c, duckdb.Options{Maps: map[string]engine.Map{"mapped": {Rows: engine.Each(code)}}})
 	expect(t, read(t, e, m), "1|23", "2|23", "3|5") // ER before ICU, wherever they stand in the file
 }
 
@@ -162,7 +162,7 @@ func TestMappedRowsThatAreUnits(t *testing.T) {
 		}
 		var made atomic.Int64
 		unit := func() (string, error) { return fmt.Sprintf("u%d", made.Add(1)), nil }
-		e := open(t, c, duckdb.Options{Maps: map[string]engine.Map{"mapped": {Rows: code, Unit: unit}}})
+		e := open(t, c, duckdb.Options{Maps: map[string]engine.Map{"mapped": {Rows: engine.Each(code), Unit: unit}}})
 		got := read(t, e, m)
 		if outputs == 1 {
 			expect(t, got, "1", "1", "1", "1", "1", "1")
@@ -196,7 +196,7 @@ func TestMappedFailure(t *testing.T) {
 		}
 		return [][]sqltype.Value{{1.0}}, nil
 	}
-	e := open(t, c, duckdb.Options{Maps: map[string]engine.Map{"mapped": {Rows: code}}})
+	e := open(t, c, duckdb.Options{Maps: map[string]engine.Map{"mapped": {Rows: engine.Each(code)}}})
 	q := engine.Query{SQL: "SELECT count(*) FROM mapped", Tables: []string{"mapped"}, Values: 1}
 	if _, err := e.Exact(t.Context(), q); !errors.Is(err, engine.ErrResource) || strings.Contains(err.Error(), "canary") {
 		t.Errorf("error %v", err)

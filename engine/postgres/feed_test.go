@@ -137,7 +137,7 @@ func (s *server) feeding(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := made(t, both, engine.Map{Rows: hashed})
+		want := made(t, both, engine.Map{Rows: engine.Each(hashed)})
 		if len(want) < 12 {
 			t.Fatalf("%d rows", len(want))
 		}
@@ -154,7 +154,7 @@ func (s *server) feeding(t *testing.T) {
 			feed := func(ctx context.Context, f func([]engine.Call) error) error {
 				return e.Feed(ctx, engine.Seen{Table: "t", Columns: seenOfIt, ByUnit: x.byUnit}, f)
 			}
-			if got := made(t, alone(remote), engine.Map{Rows: hashed, Feed: feed}); !slices.Equal(got, want) {
+			if got := made(t, alone(remote), engine.Map{Rows: engine.Each(hashed), Feed: feed}); !slices.Equal(got, want) {
 				t.Errorf("%v over %d connections: %d rows, want %d\n%.300v\n%.300v", x, connections, len(got), len(want), got, want)
 			}
 			if err := e.Close(); err != nil {

@@ -73,6 +73,7 @@ var onlys = []only{
 	{"./people", []string{"./filter", "./internal/entropy", "./internal/pgsql", "./ledger", "./internal/store"}, "who may ask, to be reviewed alone: no data, no statement is read, no door"},
 	{"./ledger", []string{"./filter", "./privacy", "./privacy/plan", "./internal/custody", "./internal/datafile", "./internal/entropy", "./internal/numeric", "./internal/diagnostic", "./internal/pgsql", "./internal/snapshot"}, "money, to be reviewed alone; a filter is not an accountant; it draws nothing but its key, and compares names of files that it never opens"},
 	{"./sandbox", []string{"./budget", "./mechanism", "./noise", "./privacy", "./sandbox/internal/instrument", "./sqltype", "./internal/numeric"}, "untrusted code meets records and a budget here, no engine and no ledger"},
+	{"./sandbox/worker", []string{"./internal/identity", "./sandbox", "./sqltype"}, "calls and what they make, to be reviewed alone: no engine, no budget, no ledger"},
 	{"./sandbox/internal/instrument", nil, "bytes to bytes, to be reviewed alone"},
 	{"./catalog", []string{"./notation", "./privacy", "./sqltype", "./internal/custody", "./internal/datafile", "./internal/diagnostic", "./internal/numeric"}, "what the owner declares; it reads no data"},
 	{"./verify", []string{"./internal/smt", "./noise", "./verify/internal/certificate", "./verify/internal/claim", "./verify/internal/exact", "./verify/internal/fuse", "./verify/internal/program", "./verify/internal/prove", "./verify/internal/rank", "./verify/internal/ratio", "./verify/internal/replay", "./verify/internal/rounds", "./verify/internal/sensitivity", "./verify/internal/source", "./verify/internal/tally"}, "it brings reading, proving and refuting together"},
@@ -165,6 +166,8 @@ var bans = []ban{
 		"./people",                         // net/netip reads addresses; nothing is sent
 		"./collect/multiparty",             // members speak to members
 		"./internal/cli/multiparty",        // hands their handlers on
+		"./internal/identity",              // how they know each other
+		"./sandbox/worker",                 // makes an owner's calls on other machines of hers
 		"./collect/...",                    // parties that do not trust each other are on machines of their own
 		"./engine/trino",                   // the owner's cluster, which the environment names
 		"./internal/trinotest",             // starts a cluster on loopback ports

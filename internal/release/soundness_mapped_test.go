@@ -52,10 +52,10 @@ func TestSoundnessOfMappedTablesFindsState(t *testing.T) {
 	for seed := range 200 {
 		x := rapid.Custom(newMappedExample).Example(seed)
 		if _, err := x.check(func(mapped *catalog.Mapping) engine.Map {
-			code, calls := honestCode(mapped).Rows, new(atomic.Int64)
-			return engine.Map{Rows: func(ctx context.Context, records [][]sqltype.Value) ([][]sqltype.Value, error) {
-				return code(ctx, append(records, []sqltype.Value{calls.Add(1)}))
-			}}
+			calls := new(atomic.Int64)
+			return engine.Map{Rows: engine.Each(func(ctx context.Context, records [][]sqltype.Value) ([][]sqltype.Value, error) {
+				return honest(ctx, append(records, []sqltype.Value{calls.Add(1)}))
+			})}
 		}); err != nil {
 			t.Logf("found in example %d: %.120v", seed, err)
 			return
@@ -104,19 +104,19 @@ func (x *mappedExample) String() string {
 
 // honestCode is a function of what it sees, wild in all else: its values leave the
 // bounds, its keys the list, and it makes more rows than it may.
-func honestCode(*catalog.Mapping) engine.Map {
-	return engine.Map{Rows: func(_ context.Context, records [][]sqltype.Value) (out [][]sqltype.Value, err error) {
-		h := fnv.New64a()
-		for _, r := range records {
-			fmt.Fprintf(h, "%q", sqltype.Key(r...))
-		}
-		draw := h.Sum64()
-		for range draw % 5 {
-			draw = draw*6364136223846793005 + 1442695040888963407
-			out = append(out, []sqltype.Value{string(rune('a' + draw>>33%4)), float64(int64(draw)>>60) / 3})
-		}
-		return out, nil
-	}}
+func honestCode(*catalog.Mapping) engine.Map { return engine.Map{Rows: engine.Each(honest)} }
+
+func honest(_ context.Context, records [][]sqltype.Value) (out [][]sqltype.Value, err error) {
+	h := fnv.New64a()
+	for _, r := range records {
+		fmt.Fprintf(h, "%q", sqltype.Key(r...))
+	}
+	draw := h.Sum64()
+	for range draw % 5 {
+		draw = draw*6364136223846793005 + 1442695040888963407
+		out = append(out, []sqltype.Value{string(rune('a' + draw>>33%4)), float64(int64(draw)>>60) / 3})
+	}
+	return out, nil
 }
 
 // check measures the distance between the statement's exact results on D and D'.

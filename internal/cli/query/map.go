@@ -262,7 +262,7 @@ func (m *mapping) load(ctx context.Context, w *workplace.Workplace) (*sandbox.Ma
 		return nil, diagnostic.New("D145", diagnostic.Span{}, "the module %s cannot be run: %s", m.module, diagnostic.Cause(err)).
 			Because("nothing was charged").Try("docs/sandbox.md says what a module may import and must export")
 	}
-	w.Maps = map[string]engine.Map{table.Name: {Rows: m.rows(mapper), Unit: randomUnit(noise.System()), Room: mapper.Room()}}
+	w.Maps = map[string]engine.Map{table.Name: {Rows: engine.Each(m.rows(mapper)), Unit: randomUnit(noise.System()), Room: mapper.Room()}}
 	return mapper, nil
 }
 
