@@ -251,6 +251,10 @@ type Column struct {
 
 	// Domain is the column's complete public domain, or nil.
 	Domain *PublicDomain
+
+	// Mapped says whether code that nobody trusts may see the column (see Map); nil where the
+	// owner does not say.
+	Mapped *bool
 }
 
 // Field is what the source calls a column that is read.

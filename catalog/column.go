@@ -38,7 +38,10 @@ func (l *loader) declareColumn(c *Column, n *node, public bool) {
 			Try(`write %s = { type = "integer" }`, n.name)
 		return
 	}
-	l.keys(n, "type", "from", "is", "lower", "upper", "bounds", "step", "domain", "sum_lower", "sum_upper")
+	l.keys(n, "type", "from", "is", "lower", "upper", "bounds", "step", "domain", "sum_lower", "sum_upper", "mapped")
+	if seen, ok := l.boolean(n.field("mapped")); ok {
+		c.Mapped = &seen
+	}
 	if from := n.field("from"); from != nil {
 		if s, ok := l.str(from); ok && s == "" {
 			l.refuse("D084", from.value, "%q names no column of the source", "from")
@@ -76,6 +79,9 @@ func (l *loader) declareColumn(c *Column, n *node, public bool) {
 				l.refuse("D093", f.key, "a column of a public table has no %q", key).
 					Because("its values are its domain, and sums are of private rows").Try("remove it")
 			}
+		}
+		if f := n.field("mapped"); f != nil {
+			l.refuse("D093", f.key, "a column of a public table has no %q", "mapped").Because("code is run over private tables alone").Try("remove it")
 		}
 		l.bounds(c, n) // to which values are clamped where private rows that are joined with it are summed
 		return

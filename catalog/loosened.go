@@ -119,7 +119,20 @@ func columnRules() []rule[Column] {
 		{"SumLower", "sum_lower", func(b, a *Column) bool { return ratWithin(b.SumLower, a.SumLower, func(c int) bool { return c >= 0 }) }},
 		{"SumUpper", "sum_upper", func(b, a *Column) bool { return ratWithin(b.SumUpper, a.SumUpper, func(c int) bool { return c <= 0 }) }},
 		{"Domain", "domain", func(b, a *Column) bool { return b.Type == a.Type && a.Domain.within(b.Domain) }},
+		{"Mapped", "mapped", func(b, a *Column) bool { return shown(a.Mapped) <= shown(b.Mapped) }},
 	}
+}
+
+// shown orders what the owner may say of who sees a column: nobody's code, what depends on the other
+// columns, and any code.
+func shown(mapped *bool) int {
+	switch {
+	case mapped == nil:
+		return 1
+	case *mapped:
+		return 2
+	}
+	return 0
 }
 
 func viewRules() []rule[View] {

@@ -92,6 +92,8 @@ func TestLoosened(t *testing.T) {
 		{"lower = 0, upper = 100", "lower = 18, upper = 65", ""},
 		{", lower = 0, upper = 100", "", "tables.visits.columns.age.lower"},
 		{"nurse_id = { type = \"integer\" }", "nurse_id = { type = \"integer\", lower = 0, upper = 9 }", "tables.visits.columns.nurse_id.lower"},
+		{"sum_lower = 0", "mapped = false, sum_lower = 0", ""},
+		{"sum_lower = 0", "mapped = true, sum_lower = 0", "tables.visits.columns.cost.mapped"},
 		{"sum_lower = 0", "sum_lower = -1", "tables.visits.columns.cost.sum_lower"},
 		{"sum_upper = 20", "sum_upper = 21", "tables.visits.columns.cost.sum_upper"},
 		{"sum_upper = 20", "sum_upper = 19", ""},

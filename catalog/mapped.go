@@ -56,6 +56,47 @@ const (
 	MappedUnit  = "unit" // where the units of Of are its rows, and a row may become several
 )
 
+// A Sealed error refuses a column that code may not see.
+type Sealed struct {
+	Table  *Table
+	Column *Column
+	Others []string // the columns of the table that it may see
+}
+
+func (e *Sealed) Error() string {
+	return fmt.Sprintf("column %q of table %q is shown to no code", e.Column.Name, e.Table.Name)
+}
+
+// sealed reports whether code may not see a column. Where the owner does not say, a column is sealed
+// that reads what a sealed one reads, under another name or in another table of the same source, and
+// one that is computed in a table of which any column is sealed: its expression may name that one.
+func (c *Catalog) sealed(of *Table, column *Column) bool {
+	if column.Mapped != nil {
+		return !*column.Mapped
+	}
+	for _, t := range c.Tables {
+		if t.Mapping != nil || !t.SameSource(of) {
+			continue
+		}
+		for _, other := range t.Columns {
+			same := column.Is != nil || other.Is == nil && Fold(other.Field()) == Fold(column.Field())
+			if other.Mapped != nil && !*other.Mapped && same {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c *Catalog) unsealed(of *Table) (names []string) {
+	for _, column := range of.Columns {
+		if !c.sealed(of, column) && column.Type.Kind != sqltype.IntervalKind {
+			names = append(names, column.Name)
+		}
+	}
+	return names
+}
+
 // Map returns a catalog with one more table. Nothing is read.
 func (c *Catalog) Map(o MapOptions) (*Catalog, error) {
 	of, ok := c.Table(o.Of)
@@ -85,6 +126,9 @@ func (c *Catalog) Map(o MapOptions) (*Catalog, error) {
 		}
 		if slices.Contains(m.Columns, column) {
 			return nil, fmt.Errorf("column %q is named twice", name)
+		}
+		if c.sealed(of, column) {
+			return nil, &Sealed{Table: of, Column: column, Others: c.unsealed(of)}
 		}
 		if column.Type.Kind == sqltype.IntervalKind {
 			return nil, fmt.Errorf("column %q is an interval, and those have no total order", name)

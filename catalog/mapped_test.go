@@ -1,7 +1,9 @@
 package catalog_test
 
 import (
+	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -138,6 +140,60 @@ func TestMapBounds(t *testing.T) {
 		}
 		if got := strings.Join(names, " "); m.MaxGroups != test.groups || m.MaxRows != test.rows || got != test.columns {
 			t.Errorf("%+v: bounds %d and %d, columns %s; want %d, %d, %s", test.o, m.MaxGroups, m.MaxRows, got, test.groups, test.rows, test.columns)
+		}
+	}
+}
+
+// A column that the owner seals is shown to no code, nor is what reads the same field under another
+// name or in another table, nor what is computed in its table, unless the owner says so of it.
+func TestMapSealed(t *testing.T) {
+	const text = `
+[domains.patient]
+measure = "pure"
+epsilon = 1
+[tables.visits]
+source = "visits.csv"
+domain = "patient"
+unit = "row"
+[tables.visits.columns]
+name  = { type = "text", mapped = false }
+alias = { type = "text", from = "NAME" }
+first = { type = "text", is = "left(name, 1)" }
+bold  = { type = "text", is = "left(name, 1)", mapped = true }
+age   = { type = "integer" }
+other = { type = "text", from = "name", mapped = true }
+[tables.again]
+source = "visits.csv"
+domain = "patient"
+unit = "row"
+[tables.again.columns]
+name  = { type = "text" }
+age   = { type = "integer" }
+older = { type = "integer", is = "age + 1" }
+[tables.people]
+source = "people.csv"
+domain = "patient"
+unit = "row"
+[tables.people.columns]
+name  = { type = "text" }
+older = { type = "text", is = "name" }
+`
+	c, err := catalog.Parse("discreet.toml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for column, sealed := range map[string]bool{
+		"visits.name": true, "visits.alias": true, "visits.first": true, "visits.bold": false, "visits.age": false, "visits.other": false,
+		"again.name": true, "again.age": false, "again.older": true, "people.name": false, "people.older": false,
+	} {
+		table, name, _ := strings.Cut(column, ".")
+		_, err := c.Map(catalog.MapOptions{Name: "mapped", Of: table, Columns: []string{name}, Upper: 1})
+		var s *catalog.Sealed
+		if errors.As(err, &s) != sealed || !sealed && err != nil {
+			t.Errorf("%s: %v", column, err)
+		}
+		if sealed && slices.Contains(s.Others, name) {
+			t.Errorf("%s: it is among %v", column, s.Others)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func (l *loader) view(n *node) {
 
 // viewColumn reads what a view declares of a column: nothing of where it is read.
 func (l *loader) viewColumn(v *View, n *node) {
-	for _, key := range []string{"from", "is", "sum_lower", "sum_upper", "bounds"} {
+	for _, key := range []string{"from", "is", "sum_lower", "sum_upper", "bounds", "mapped"} {
 		if f := n.field(key); f != nil {
 			l.refuse("D105", f.key, "a view's column has no %q", key).
 				Because("the query computes it").Try("a view declares type, lower, upper, step and domain")

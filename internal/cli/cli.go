@@ -26,6 +26,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/cli/shuffle"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
 	"github.com/discreet-dp/discreet/internal/cli/verify"
+	"github.com/discreet-dp/discreet/internal/cli/worker"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
@@ -33,7 +34,7 @@ import (
 func commands() []*command.Command {
 	all := []*command.Command{
 		query.Demo(), owner.Init(), owner.Check(), owner.Bounds(), owner.Ledger(), accounts.User(), accounts.Approval(),
-		query.Tables(), query.Explain(), query.Command(), query.Shell(), query.Map(), query.Budget(), account.Command(), noise.Command(), local.Command(), audit.Command(), verify.Command(),
+		query.Tables(), query.Explain(), query.Command(), query.Shell(), query.Map(), worker.Command(), query.Budget(), account.Command(), noise.Command(), local.Command(), audit.Command(), verify.Command(),
 		learn.Train(), learn.Predict(), learn.Evaluate(), learn.Model(),
 		learn.Label(), learn.Pate(),
 		serve.Command(), agent.Command(), cluster.Command(process.Profile(), multiparty.Profile(), prio.Profile(), coordinator.Profile()), shuffle.Command(), multiparty.Command(), federated.Command(),

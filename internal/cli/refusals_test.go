@@ -134,7 +134,10 @@ func headingID(title string) string {
 }
 
 // open is a command line before an example.
-const open = "chmod go+w discreet.toml"
+const (
+	open = "chmod go+w discreet.toml"
+	seal = "sed -i 's/^cost .*{/& mapped = false,/' discreet.toml"
+)
 
 // A shownRefusal is run in a folder of its own.
 type shownRefusal struct {
@@ -186,6 +189,8 @@ func exampleOf(e diagnostic.Entry) shownRefusal {
 		return shownRefusal{kind: "sh", text: "discreet ledger create --ledger nowhere/discreet.ledger"}
 	case "D130":
 		return shownRefusal{kind: "sh", text: e.Example, clinic: true}
+	case "D148":
+		return shownRefusal{kind: "sh", text: e.Example, clinic: true, before: []string{seal}}
 	case "D152":
 		return shownRefusal{kind: "sh", text: e.Example, proofs: true}
 	case "D118":
@@ -254,6 +259,16 @@ func (x shownRefusal) execute(t *testing.T, root, demo string) string {
 	for _, line := range x.before {
 		if line == open {
 			if err := os.Chmod("discreet.toml", 0o666); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if line == seal {
+			text, err := os.ReadFile("discreet.toml")
+			if err == nil {
+				err = os.WriteFile("discreet.toml", regexp.MustCompile(`(?m)^cost .*\{`).ReplaceAll(text, []byte("$0 mapped = false,")), 0o600)
+			}
+			if err != nil {
 				t.Fatal(err)
 			}
 			continue

@@ -45,7 +45,7 @@ var onlys = []only{
 	{"./collect/local", []string{"./mechanism", "./noise", "./privacy", "./internal/numeric", "./internal/proportion"}, "randomizers and estimates, to be reviewed alone: no data, no budget"},
 	{"./collect/local/client", []string{"./budget", "./noise", "./privacy"}, "a respondent's books: no protocol, no ledger that it would know"},
 	{"./collect/shuffle", []string{"./accountant", "./mechanism", "./noise", "./privacy", "./internal/entropy", "./internal/proportion"}, "randomizers, seals and certificates, to be reviewed alone: no network, no files"},
-	{"./collect/multiparty", []string{".", "./collect/cluster", "./internal/additive", "./internal/custody", "./internal/diagnostic", "./internal/entropy", "./internal/numeric", "./internal/store", "./ledger", "./noise", "./people", "./privacy", "./sqltype"}, "members of a federation: statements are answered by the front door alone, and no exact value is seen here"},
+	{"./collect/multiparty", []string{".", "./collect/cluster", "./internal/additive", "./internal/custody", "./internal/diagnostic", "./internal/entropy", "./internal/identity", "./internal/numeric", "./internal/store", "./ledger", "./noise", "./people", "./privacy", "./sqltype"}, "members of a federation: statements are answered by the front door alone, and no exact value is seen here"},
 	{"./collect/multiparty/prio", []string{"./filter", "./internal/entropy", "./internal/store", "./mechanism", "./noise", "./privacy"}, "shares of people's numbers, and an aggregator's state: no network, no ledger"},
 	{"./collect/multiparty/prio/process", []string{"./collect/cluster", "./collect/multiparty/prio", "./filter", "./internal/custody", "./internal/entropy", "./internal/store", "./mechanism", "./privacy"}, "aggregators, and who speaks to them: no data, no noise of their own, no ledger"},
 	{"./internal/additive", []string{"./noise"}, "arithmetic of shares, to be reviewed alone"},
@@ -167,6 +167,7 @@ var bans = []ban{
 		"./collect/multiparty",             // members speak to members
 		"./internal/cli/multiparty",        // hands their handlers on
 		"./internal/identity",              // how they know each other
+		"./internal/cli/worker",            // listens for it, or calls it
 		"./sandbox/worker",                 // makes an owner's calls on other machines of hers
 		"./collect/...",                    // parties that do not trust each other are on machines of their own
 		"./engine/trino",                   // the owner's cluster, which the environment names

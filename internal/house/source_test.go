@@ -32,7 +32,9 @@ var words = []word{
 		"one place turns exact into noisy"},
 	{"", name("EachRecord"), []string{"./engine/...", "./internal/cli/input"},
 		"what trains on records pays for it; what answers statements never sees one"},
-	{"./engine", name("Feeder|Call|Seen"), []string{"./engine/...", "./internal/cli/workplace"},
+	{"./engine", name("Feeder|Seen"), []string{"./engine/...", "./internal/cli/workplace"},
+		"records leave a database for a mapped table alone; what answers statements never sees one"},
+	{"./engine", name("Call"), []string{"./engine/...", "./internal/cli/workplace", "./internal/cli/query"}, // the module of a map, which is handed nothing else
 		"records leave a database for a mapped table alone; what answers statements never sees one"},
 	{"./engine", name("Owner|Relator"), []string{"./engine/...", "./internal/cli/workplace", "./internal/check", "./internal/propose"},
 		"the query path cannot reach the handle that shows data"},

@@ -18,6 +18,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/cli/command"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	workers "github.com/discreet-dp/discreet/internal/cli/worker"
 	"github.com/discreet-dp/discreet/internal/cli/workplace"
 
 	discreet "github.com/discreet-dp/discreet"
@@ -26,6 +27,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/noise"
 	"github.com/discreet-dp/discreet/sandbox"
+	"github.com/discreet-dp/discreet/sandbox/worker"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -51,6 +53,9 @@ runs is not hidden: see docs/sandbox.md.
 
 Where the records are in PostgreSQL, they are read there by ranges of units, all in one
 state, and the statement reads mapped alone: docs/map.md.
+
+--worker has other machines run the module (discreet worker). The answer is the same, and
+a worker that is lost is done without.
 
 Exit codes are those of discreet query.`,
 		Examples: [2]string{
@@ -86,11 +91,21 @@ Exit codes are those of discreet query.`,
 				return err
 			}
 		}
-		mapper, err := m.load(ctx, &w)
+		mapper, job, err := m.load(ctx, &w)
 		if err != nil {
 			return err
 		}
 		defer mapper.Close(context.WithoutCancel(ctx)) //nolint:errcheck // it holds nothing but memory
+		crew, err := m.crew.Gather(ctx, mapper, job, w.Log())
+		if err != nil {
+			return err
+		}
+		if crew != nil {
+			defer crew.Close()
+			mapped := w.Maps[m.options.Name]
+			mapped.Rows, mapped.AtOnce = m.rowsOf(crew.Map), crew.Slots()
+			w.Maps[m.options.Name] = mapped
+		}
 		done := t.Busy(ctx, "mapping")
 		a, err := w.Answer(ctx, text, &s.QueryOptions, f.admit)
 		done()
@@ -116,11 +131,13 @@ type mapping struct {
 	reduce       string
 	rank         float64
 	buckets      int
+	crew         workers.Crew
 }
 
 var reducers = []string{"count", "sum", "mean", "histogram", "noisy-max", "quantile"}
 
 func (m *mapping) define(fs *flag.FlagSet) {
+	m.crew.Define(fs)
 	fs.StringVar(&m.module, "module", "", "the WebAssembly `FILE`")
 	fs.StringVar(&m.options.Of, "table", "", "the private `TABLE` of the catalog")
 	fs.Func("columns", "what the module sees of a record: `A,B,...`, in this order", command.List(&m.options.Columns))
@@ -226,14 +243,15 @@ func literalOf(f float64) string {
 }
 
 // load reads the module and puts the table mapped into the catalog.
-func (m *mapping) load(ctx context.Context, w *workplace.Workplace) (*sandbox.Mapper, error) {
+func (m *mapping) load(ctx context.Context, w *workplace.Workplace) (*sandbox.Mapper, worker.Job, error) {
+	none := worker.Job{}
 	wasm, err := os.ReadFile(m.module)
 	if err != nil {
-		return nil, workplace.Unreadable(m.module, err)
+		return nil, none, workplace.Unreadable(m.module, err)
 	}
 	fallback, err := m.outputs()
 	if err != nil {
-		return nil, err
+		return nil, none, err
 	}
 	o := sandbox.Options{Keys: m.options.Keys, Lower: m.options.Lower, Upper: m.options.Upper, Default: fallback,
 		MaxOutputs: int(m.options.Outputs), Fuel: m.fuel, Memory: m.memory << 20}
@@ -243,15 +261,20 @@ func (m *mapping) load(ctx context.Context, w *workplace.Workplace) (*sandbox.Ma
 		Map     catalog.MapOptions
 	}{sha256.Sum256(wasm), o, m.options})
 	if err != nil {
-		return nil, fmt.Errorf("identify module: %w", err)
+		return nil, none, fmt.Errorf("identify module: %w", err)
 	}
 	code := sha256.Sum256(identity)
 	m.options.Code = hex.EncodeToString(code[:])
 	if _, ok := w.Catalog.Table(m.options.Of); !ok {
-		return nil, w.NoTable("D146", m.options.Of)
+		return nil, none, w.NoTable("D146", m.options.Of)
 	}
-	if w.Catalog, err = w.Catalog.Map(m.options); err != nil {
-		return nil, diagnostic.New("D146", diagnostic.Span{}, "the table cannot be mapped in this way: %v", err)
+	mapped, err := w.Catalog.Map(m.options)
+	var sealed *catalog.Sealed
+	if errors.As(err, &sealed) {
+		return nil, none, sealedColumn(sealed)
+	}
+	if w.Catalog = mapped; err != nil {
+		return nil, none, diagnostic.New("D146", diagnostic.Span{}, "the table cannot be mapped in this way: %v", err)
 	}
 	table, _ := w.Catalog.Table(m.options.Name)
 	for _, c := range table.Mapping.Columns {
@@ -259,11 +282,25 @@ func (m *mapping) load(ctx context.Context, w *workplace.Workplace) (*sandbox.Ma
 	}
 	mapper, err := sandbox.Load(ctx, wasm, o)
 	if err != nil {
-		return nil, diagnostic.New("D145", diagnostic.Span{}, "the module %s cannot be run: %s", m.module, diagnostic.Cause(err)).
+		return nil, none, diagnostic.New("D145", diagnostic.Span{}, "the module %s cannot be run: %s", m.module, diagnostic.Cause(err)).
 			Because("nothing was charged").Try("docs/sandbox.md says what a module may import and must export")
 	}
-	w.Maps = map[string]engine.Map{table.Name: {Rows: engine.Each(m.rows(mapper)), Unit: randomUnit(noise.System()), Room: mapper.Room()}}
-	return mapper, nil
+	w.Maps = map[string]engine.Map{table.Name: {Rows: m.rowsOf(here(mapper)), Unit: randomUnit(noise.System()), Room: mapper.Room()}}
+	return mapper, worker.Job{Module: wasm, Options: o}, nil
+}
+
+// sealedColumn refuses a column that the owner shows to no code.
+func sealedColumn(s *catalog.Sealed) error {
+	d := diagnostic.New("D148", diagnostic.Span{}, "column %q of table %q is shown to no module", s.Column.Name, s.Table.Name)
+	if s.Column.Mapped == nil {
+		d.Because("it reads, or may be computed from, a column that the owner declared with mapped = false")
+	} else {
+		d.Because("the owner declared it with mapped = false")
+	}
+	if len(s.Others) == 0 {
+		return d.Try("ask with a statement: discreet query")
+	}
+	return d.Try("leave it out of --columns; a module may see %s", strings.Join(s.Others, ", "))
 }
 
 // outputs reads what a failing call makes.
@@ -285,19 +322,43 @@ func (m *mapping) outputs() (all []sandbox.Output, err error) {
 	return all, nil
 }
 
-// rows makes the table's rows of the module's outputs.
-func (m *mapping) rows(mapper *sandbox.Mapper) func(context.Context, [][]sqltype.Value) ([][]sqltype.Value, error) {
-	return func(ctx context.Context, records [][]sqltype.Value) ([][]sqltype.Value, error) {
-		outputs, err := mapper.MapUnit(ctx, records) // with one record the same as Map
+// Hands make calls, each of the records in one slice.
+type hands func(ctx context.Context, calls [][][]sqltype.Value) ([][]sandbox.Output, error)
+
+// here makes calls in this process.
+func here(mapper *sandbox.Mapper) hands {
+	return func(ctx context.Context, calls [][][]sqltype.Value) (all [][]sandbox.Output, err error) {
+		for _, records := range calls {
+			out, err := mapper.MapUnit(ctx, records) // with one record the same as Map
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, out)
+		}
+		return all, nil
+	}
+}
+
+// rowsOf makes the table's rows of the module's outputs.
+func (m *mapping) rowsOf(by hands) func(context.Context, []engine.Call) ([][][]sqltype.Value, error) {
+	return func(ctx context.Context, calls []engine.Call) ([][][]sqltype.Value, error) {
+		records := make([][][]sqltype.Value, len(calls))
+		for i, c := range calls {
+			records[i] = c.Records
+		}
+		outputs, err := by(ctx, records)
 		if err != nil {
 			return nil, err
 		}
-		made := make([][]sqltype.Value, len(outputs))
-		for i, o := range outputs {
-			if m.options.Keys != nil {
-				made[i] = append(made[i], o.Key)
+		made := make([][][]sqltype.Value, len(outputs))
+		for i, call := range outputs {
+			for _, o := range call {
+				var row []sqltype.Value
+				if m.options.Keys != nil {
+					row = append(row, o.Key)
+				}
+				made[i] = append(made[i], append(row, o.Value))
 			}
-			made[i] = append(made[i], o.Value)
 		}
 		return made, nil
 	}
