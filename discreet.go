@@ -298,19 +298,6 @@ func (db *Database) publicValues(ctx context.Context, r *stability.Release, know
 	return out, nil
 }
 
-// fromPublic runs a statement over public tables in a scratch instance.
-func (db *Database) fromPublic(ctx context.Context, sql string, tables []string, types []sqltype.Type) (_ [][]sqltype.Value, err error) {
-	scratch, err := db.config.Engine.Scratch(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, scratch.Close()) }()
-	if err := db.loadPublic(ctx, scratch, tables); err != nil {
-		return nil, err
-	}
-	return scratch.Query(ctx, sql, types)
-}
-
 // loadPublic fills a scratch instance with public tables.
 func (db *Database) loadPublic(ctx context.Context, scratch engine.Scratch, tables []string) error {
 	for _, name := range tables {

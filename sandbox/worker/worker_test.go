@@ -156,7 +156,7 @@ func (k keyring) start(t testing.TB, name string, wrap func(m *machine, h http.H
 	m.server = &http.Server{Handler: h, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
 	ended := make(chan struct{})
 	go func() {
-		m.server.Serve(tls.NewListener(l, identity.Server(pair, func(d string) bool { return d == olga }))) //nolint:errcheck // it ends when it is killed
+		m.server.Serve(tls.NewListener(l, identity.Server(pair, func(d string) bool { return d == olga })))
 		close(ended)
 	}()
 	t.Cleanup(func() {
@@ -228,7 +228,7 @@ func TestWorkersAreKilled(t *testing.T) {
 						h.ServeHTTP(nowhere{http.Header{}}, r)
 					case 2:
 						w.Header().Set("Content-Length", "100000")
-						w.Write([]byte{1, 0, 0, 0}) //nolint:errcheck // it is about to die
+						w.Write([]byte{1, 0, 0, 0})
 						w.(http.Flusher).Flush()
 					}
 					m.server.Close()
@@ -280,7 +280,7 @@ func TestWorkersLie(t *testing.T) {
 		liar := k.start(t, "liar", func(m *machine, h http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.Method == http.MethodPost {
-					w.Write(lie) //nolint:errcheck // the other side may hang up
+					w.Write(lie)
 					return
 				}
 				h.ServeHTTP(w, r)
