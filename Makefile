@@ -92,7 +92,7 @@ race: ## the concurrent packages under the race detector, -short
 oracles: ## the tests that compare with other implementations, in modules of their own
 	@for dir in $$(git ls-files -- '*/go.mod' ':!tools/go.mod' | xargs -r dirname); do \
 		echo "$$dir: go test ./..."; \
-		$(GO) -C "$$dir" test -timeout 15m -json ./... | $(GO) run ./internal/testreport || exit 1; \
+		$(GO) -C "$$dir" test -vet=off $(LINKER) -timeout 15m -json ./... | $(GO) run ./internal/testreport || exit 1; \
 	done
 
 # The sweeps of tests that DISCREET_SOAK makes long.
