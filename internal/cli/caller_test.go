@@ -7,7 +7,23 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/internal/cli/command"
 )
+
+// Whoever may run discreet map by sudo does not choose who is sent private records.
+func TestCallersNameNoWorkers(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, by := range []string{"", "54321"} {
+		t.Setenv("SUDO_UID", by)
+		for _, flag := range command.RecordsLeave {
+			out, code := runCommand(t, "map", "--module", "-", "--table", "visits", "--"+flag, "127.0.0.1:1="+strings.Repeat("0", 64))
+			if refused := strings.Contains(out, "D118") && strings.Contains(out, "where you say"); code == 0 || refused != (by != "") {
+				t.Errorf("--%s by %q: code %d: %s", flag, by, code, out)
+			}
+		}
+	}
+}
 
 // A command that runs with other rights than its caller's takes no database of the caller's: the
 // URL could name files and servers.

@@ -112,7 +112,7 @@ var fileFlags = map[string]string{
 
 // notFiles are the names of values that are no files.
 var notFiles = regexp.MustCompile(`^(|[A-Z]|[A-Z][0-9]|E,\.\.\.|A,\.\.\.|A,B,\.\.\.|A\.\.B|NAME=A,B,\.\.\.|A,B\.\.C,\.\.\.|K,\.\.\.|N,\.\.\.|Q,\.\.\.|V,\.\.\.|X,Y,\.\.\.|N,M,\.\.\.|H1,H2|` +
-	`NAME|NAME=VALUE|ERROR|URL|ADDRESS|DATE|AMOUNT|DAY,\.\.\.|TIME|LONG|ZONE|NAME,\.\.\.|TEXT|KEY|DOMAIN|TABLE|COLUMN|CONDITION|LIST|WHAT|LO\.\.HI|LAW|S1|[a-z0-9|-]+|table\|csv\|json)$`)
+	`NAME|NAME=VALUE|HOST:PORT=KEY|ERROR|URL|ADDRESS|DATE|AMOUNT|DAY,\.\.\.|TIME|LONG|ZONE|NAME,\.\.\.|TEXT|KEY|DOMAIN|TABLE|COLUMN|CONDITION|LIST|WHAT|LO\.\.HI|LAW|S1|[a-z0-9|-]+|table\|csv\|json)$`)
 
 func TestFlagsThatNameFiles(t *testing.T) {
 	have := map[string]bool{}

@@ -27,7 +27,7 @@ var usageEntries = []Entry{
 		"This binary was built without cgo, which links DuckDB. It can analyse and explain statements and keep ledgers, but not read data.",
 		""},
 	{"D118", "a file that would be opened with another's rights",
-		"The command runs with other rights than its caller's, as by sudo or a set-user-ID bit. Then it opens no file that the caller names: an error could show its first line, or the file could be overwritten. Use standard input, which the caller's own shell opens.",
+		"The command runs with other rights than its caller's, as by sudo or a set-user-ID bit. Then it opens no file that the caller names: an error could show its first line, or the file could be overwritten. Use standard input, which the caller's own shell opens. Nor does it send records to a worker that the caller names.",
 		"discreet explain -f /etc/shadow"},
 	{"D119", "resources that only the catalog may set",
 		"The memory, threads and temporary folder of the engine are set under [resources] of the catalog. An analyst who could choose them could make an answer fail depending on the data, and the failure would suspend the domain for everybody.",

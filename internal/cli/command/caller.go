@@ -85,6 +85,10 @@ func UserOf(uid int) *ledger.User {
 // OwnersFiles are the flags whose files are opened with the owner's rights, whoever runs the command.
 var OwnersFiles = []string{"catalog", "ledger", "anchor", "ledger-key"}
 
+// RecordsLeave are the flags that send private records to a place that their value names. Who may be given an analyst's
+// command must not choose it.
+var RecordsLeave = []string{"worker"}
+
 // admit refuses a command line that would open the caller's files with somebody else's
 // rights. Commands of the owner are exempt: they show private data to anyone who may run
 // them, so there is nothing left to protect.
@@ -101,6 +105,11 @@ func (c *Command) admit(by caller, args []string) error {
 				Because("the second would undo the first, and the first may have been set by somebody else")
 		}
 		seen[g.Name] = true
+		if by.Other && c.For != Owner && slices.Contains(RecordsLeave, g.Name) {
+			return diagnostic.New("D118", diagnostic.Span{}, "%s would send private records where you say", flagName(g.Name)).
+				Because("discreet %s runs here by sudo or the like, with the rights of another user than yours", c.Title()).
+				Try("leave it out: the answer is the same; or let the owner run it")
+		}
 		if by.Other && c.For != Owner && !owners && g.Value != "-" && c.NamesFile(g.Name) {
 			return c.NotWithTheseRights(flagName(g.Name) + " " + g.Value)
 		}
