@@ -47,6 +47,23 @@ func TestDemoInPostgres(t *testing.T) {
 			}
 		}
 	}
+	admin, err := pgconn.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(context.Background())
+	// Explain says that a table is laid out by its unit once it is, and not before.
+	for _, laid := range []bool{false, true} {
+		if laid {
+			if _, err := admin.Exec(t.Context(), "CREATE INDEX by_unit ON discreet_demo.visits (patient_id); CLUSTER discreet_demo.visits USING by_unit").ReadAll(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out, code := runCommand(t, "explain", "--rho", "0.01", "SELECT sex, sum(cost) FROM visits GROUP BY sex", "--catalog", catalog)
+		if code != 0 || strings.Contains(out, "visits: laid out by its unit") != laid {
+			t.Errorf("laid out by unit %t: code %d: %s", laid, code, out)
+		}
+	}
 	// What is made of records in a database joins nothing there, and that costs nothing.
 	if out, code := runCommand(t, "ledger", "create", "--catalog", catalog); code != 0 {
 		t.Fatalf("code %d: %s", code, out)
@@ -57,11 +74,6 @@ func TestDemoInPostgres(t *testing.T) {
 	if out, code := runCommand(t, "budget", "--catalog", catalog); code != 0 || strings.Contains(out, "JOIN") {
 		t.Errorf("after a join: code %d: %s", code, out)
 	}
-	admin, err := pgconn.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer admin.Close(context.Background())
 	if _, err := admin.Exec(t.Context(), "COMMENT ON SCHEMA discreet_demo IS 'mine'; DELETE FROM discreet_demo.visits").ReadAll(); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
+var _ engine.Laid = (*lateEngine)(nil)
+
 // NoEngine is the engine's name in a build without one.
 const NoEngine = "none"
 
@@ -21,7 +23,7 @@ var ErrNoEngine = diagnostic.New("D117", diagnostic.Span{}, "this discreet was b
 	Try("build it with CGO_ENABLED=1 and a C compiler")
 
 // A lateEngine opens at its first use. Explain does not use it, unless a table holds a
-// public domain.
+// public domain or the engine is a database, which knows how its tables are laid out.
 type lateEngine struct {
 	Open func() (engine.Engine, error)
 	kind catalog.Kind
@@ -99,6 +101,21 @@ func (e *lateEngine) Snapshot(ctx context.Context, tables []string) (engine.Snap
 		return nil, err
 	}
 	return engine.Fixed(ctx, opened, tables)
+}
+
+// Layout is what a database says. Files have none, and are not opened for it.
+func (e *lateEngine) Layout(ctx context.Context, queries []engine.Query) ([]string, error) {
+	if e.kind == catalog.Embedded {
+		return nil, nil
+	}
+	opened, err := e.Open()
+	if err != nil {
+		return nil, err
+	}
+	if l, ok := opened.(engine.Laid); ok {
+		return l.Layout(ctx, queries)
+	}
+	return nil, nil
 }
 
 // Moving is what the engine says once it is open: before, no query has seen any state.
