@@ -28,6 +28,11 @@ func (s scope) expr(e plan.Expr) string {
 // finite makes a number canonical: NULL for what is not finite, 0 for −0.
 func (s scope) finite(x string, t sqltype.Type) string { return s.dialect.finite(s, x, t) }
 
+// A stepper dialect has no intervals, and adds constant ones by their parts.
+type stepper interface {
+	addInterval(s scope, e *plan.Call) string
+}
+
 // once prints an expression that uses x several times. A long x is bound to a
 // name, so that the size of the text stays linear in that of the plan.
 func (s scope) once(x string, f func(x string) string) string {
@@ -100,6 +105,10 @@ func (s scope) call(e *plan.Call) string {
 		return s.dialect.concat(s, s.operands(e))
 	case plan.Fixed:
 		return s.dialect.fixed(s, e)
+	case plan.AddInterval:
+		if d, ok := s.dialect.(stepper); ok {
+			return d.addInterval(s, e)
+		}
 	}
 	a := s.args(e)
 	switch e.Function {

@@ -5,6 +5,7 @@ package render_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"regexp"
 	"slices"
@@ -84,6 +85,7 @@ func TestTrinoRefuses(t *testing.T) {
 	for constant, want := range map[string]string{
 		"'$salt'": "from_utf8(X'2473616C74')", `x LIKE '\a\%\\%'`: `ESCAPE '\'`, `x ~ '^a$'`: `'(?s)\Aa\z'`, `x ~ '[^a^&]\d[\d.]'`: `'(?s)[^a\^\&][0-9][0-9.]'`,
 		"i IN (1, NULL, 7)": "(CASE WHEN c2 IN (INTEGER '1', INTEGER '7') THEN TRUE END)", "i IN (NULL)": "CAST(NULL AS BOOLEAN)", "i IN (1, b)": "IS NULL OR c4 IS NULL THEN NULL ELSE FALSE END)",
+		"day - INTERVAL '1 month -1 day'": "date_add('day', 1, date_add('month', -1, ", "at + NULL::interval": "CAST(NULL AS TIMESTAMP(6))",
 		"sum(b)": "sum(CAST(", "9223372036854775807": "BIGINT '9223372036854775807'",
 	} {
 		n, err := compile(c, "SELECT "+constant+" FROM t")
@@ -92,6 +94,15 @@ func TestTrinoRefuses(t *testing.T) {
 		}
 		if sql, err := render.Trino.Relation(n); err != nil || !strings.Contains(sql, want) {
 			t.Errorf("%s: %v\n%s", constant, err, sql)
+		}
+	}
+	// Longer than the binder takes: no step may leave the range of a timestamp.
+	at := sqltype.Of(sqltype.TimestampKind)
+	for _, i := range []sqltype.Interval{{Months: 240_001}, {Days: -7_320_001}, {Micros: math.MinInt64}} {
+		sum := &plan.Call{Function: plan.AddInterval, T: at, Args: []plan.Expr{&plan.Ref{T: at, Name: "at"}, &plan.Call{Function: plan.Negate, T: sqltype.Of(sqltype.IntervalKind),
+			Args: []plan.Expr{&plan.Literal{Value: i, T: sqltype.Of(sqltype.IntervalKind)}}}}}
+		if out, err := render.Trino.Exprs([]plan.Expr{sum}); err != nil || out[0] != "CAST(NULL AS TIMESTAMP(6))" {
+			t.Errorf("%s: %v, %v", i, out, err)
 		}
 	}
 }
