@@ -75,12 +75,19 @@ test: setup ## format, vet, lint, all without cgo, race of the small packages, a
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not gofmt-clean:"; echo "$$unformatted"; exit 1; }
 	$(GO) vet ./...
 	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory --jobs --output-sync=target pure race oracles & beside=$$!; \
+	ok=true; $(MAKE) --no-print-directory whole || ok=false; wait $$beside && $$ok
+
+# Beside it run the stages that would leave a core idle; each says what it found when it ends.
+.PHONY: whole
+whole: ## all tests
+	umask 022; $(GO) test -vet=off $(LINKER) -p $(PACKAGES) -timeout 20m -json $(LONG) ./... | $(GO) run ./internal/testreport
+
+.PHONY: pure
+pure: ## all without cgo, and the processor that has no assembly of ours
 	CGO_ENABLED=0 $(GO) list -export -f '{{""}}' ./...
 	CGO_ENABLED=0 $(GO) test -vet=off -run 'TestScripts/noengine' ./internal/cli
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) vet ./learn/internal/gemm ./learn/network
-	@$(MAKE) --no-print-directory race
-	@$(MAKE) --no-print-directory oracles
-	umask 022; $(GO) test -vet=off $(LINKER) -p $(PACKAGES) -timeout 20m -json $(LONG) ./... | $(GO) run ./internal/testreport
 
 .PHONY: race
 race: ## the concurrent packages under the race detector, -short

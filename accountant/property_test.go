@@ -39,7 +39,7 @@ func drawEvent(t *rapid.T, rel privacy.Neighbours) string {
 	case "gdp":
 		return fmt.Sprintf("gdp(%.3g)", number(0.02, 1))
 	case "randomized_response":
-		return fmt.Sprintf("randomized_response(%.3g, k=%d)", rapid.Float64Range(0.5, 0.8).Draw(t, "p"), rapid.IntRange(2, 5).Draw(t, "k"))
+		return fmt.Sprintf("randomized_response(%.3g, k=%d)", rapid.Float64Range(0.51, 0.8).Draw(t, "p"), rapid.IntRange(2, 5).Draw(t, "k"))
 	case "without_replacement":
 		return fmt.Sprintf("without_replacement(%d, 1000, gaussian(%.3g))", rapid.IntRange(1, 500).Draw(t, "m"), number(0.8, 30))
 	default:
