@@ -12,6 +12,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/discreet-dp/discreet/internal/datafile"
 	"github.com/discreet-dp/discreet/notation"
@@ -270,6 +272,47 @@ type Owner interface {
 	Lots(ctx context.Context, p *datafile.Pattern, files []datafile.File) ([]Lot, error)
 	Close() error
 }
+
+// A Copier is an Engine that keeps copies of its catalog's tables beyond the process. What is read from a copy is what
+// is read from the table, bit for bit. It is for commands of the owner: whether there is a copy of the data as they
+// are tells when they changed.
+type Copier interface {
+	// MakeCopy copies a table, unless there is a copy of it as it is.
+	MakeCopy(ctx context.Context, table string) (Copy, error)
+	// CopyOf says whether there is one, by what the system knows of the table's files.
+	CopyOf(table string) (Copy, error)
+	// RemoveCopies removes all copies of a table's files.
+	RemoveCopies(table string) (n int, err error)
+}
+
+// A Copy is that of a table.
+type Copy struct {
+	Table string    `json:"table"`
+	State CopyState `json:"state"`
+	Bytes int64     `json:"bytes,omitempty"`
+	Made  time.Time `json:"made,omitzero"`
+}
+
+// A CopyState says what a copy is of.
+type CopyState string
+
+const (
+	// NoCopy is there of the table's files.
+	NoCopy CopyState = "none"
+	// Copied are they, as they are and as they are declared.
+	Copied CopyState = "prepared"
+	// OldCopy is one of the files as they were, or were declared, or of another build. It is not read.
+	OldCopy CopyState = "old"
+)
+
+// Uncopied says why a table has no copy, in words for its owner that depend on no record.
+type Uncopied struct {
+	Table, Why, Hint string
+	// Elsewhere says that none can be made: its rows are in no file that is copied.
+	Elsewhere bool
+}
+
+func (e *Uncopied) Error() string { return fmt.Sprintf("table %q: %s", e.Table, e.Why) }
 
 // A Relation is a table of a database, as its owner is told of it.
 type Relation struct {

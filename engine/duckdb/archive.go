@@ -19,16 +19,19 @@ import (
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
+	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/datafile"
 	"github.com/discreet-dp/discreet/internal/derive"
 )
 
-// An archive is a folder of copies of text files that outlive the process: who opens the same
-// files next reads the copy. A copy holds private data, as the files do, and is its owner's alone,
-// in a folder that nobody else can enter.
+// An archive is a folder of copies of tables that outlive the process: who opens the same
+// files next reads the copy. Text files are copied there when they are first read, Parquet files
+// when the owner says so: see MakeCopy. A copy holds private data, as the files do, and is its owner's alone,
+// in a folder that nobody else can enter. Its records stand in the order of their units, so that those of
+// one are read together.
 //
-// What is read from a copy is what copying the files anew would give:
+// What is read from a copy is what reading the files anew would give, in another order, which decides nothing:
 //
 //   - it is of the same bytes: all of them are read, and have the SHA-256 that they had. Device,
 //     number, size and times of the files say only where to look: a clock that was set back,
@@ -40,7 +43,10 @@ import (
 //
 // A copy of files that are gone or have changed is removed by the next process that opens the
 // archive; beyond a number of bytes, those are that were not used for longest. Trouble with an
-// archive is no failure of a statement: the files are copied as if there were none.
+// archive is no failure of a statement: the files are read as if there were none.
+//
+// A copy counts from the moment its record stands beside it. Both are on stable storage before they
+// have their names, so that who is killed leaves what was there, or the new copy.
 type archive struct {
 	folder string
 	most   int64 // bytes
@@ -48,7 +54,7 @@ type archive struct {
 }
 
 // archiveFormat is raised where the same program text would make another copy than before.
-const archiveFormat = 1
+const archiveFormat = 2
 
 // A record stands beside each copy.
 type archived struct {
@@ -114,7 +120,8 @@ func known(of files, paths []string) []archivedFile {
 }
 
 // name is that of the copy that a table's files as they are would have.
-func (a *archive) name(s *copied, reading *derive.Reading, all []archivedFile) (string, error) {
+func (a *archive) name(reading *derive.Reading, all []archivedFile) (string, error) {
+	t := reading.Table
 	fields := make([]stored, len(reading.Fields))
 	for i := range fields {
 		fields[i] = stored{fmt.Sprintf("f%d", i), "VARCHAR"}
@@ -125,12 +132,12 @@ func (a *archive) name(s *copied, reading *derive.Reading, all []archivedFile) (
 	}
 	var names, columns []string
 	for _, f := range reading.Fields {
-		names = append(names, fmt.Sprint(f.Name, " ", f.Type, " ", s.table.Source.Key(f.Name)))
+		names = append(names, fmt.Sprint(f.Name, " ", f.Type, " ", t.Source.Key(f.Name)))
 	}
-	for _, c := range s.table.Columns {
+	for _, c := range t.Columns {
 		columns = append(columns, c.Name+" "+typeName(c.Type))
 	}
-	text, err := json.Marshal([]any{archiveFormat, a.of, all, rows, names, columns, fmt.Sprintf("%#v", s.table.Form), s.table.Malformed, s.table.Source.Format})
+	text, err := json.Marshal([]any{archiveFormat, a.of, all, rows, names, columns, fmt.Sprintf("%#v", t.Form), t.Malformed, t.Source.Format, byUnit(t)})
 	if err != nil {
 		return "", err
 	}
@@ -205,9 +212,18 @@ func digestOf(ctx context.Context, paths []string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// keep writes a table to the archive. Its files are as they were before they were copied, by what
+// byUnit is the order of a copy's records, as SQL: those of a unit stand together. Where a table finds its
+// units by a reference, so do those of one reference. Rows that are units, and public ones, have none.
+func byUnit(t *catalog.Table) string {
+	if t.Unit.Column == nil {
+		return ""
+	}
+	return " ORDER BY " + quote(t.Unit.Column.Name)
+}
+
+// keep writes a table to the archive, in an order. Its files are as they were before they were copied, by what
 // the system knows; whether they still are is looked at once more after their bytes are read.
-func (a *archive) keep(ctx context.Context, c *duckdb.Conn, table, alias, name string, of []archivedFile, paths []string, same func() bool) (err error) {
+func (a *archive) keep(ctx context.Context, c *duckdb.Conn, table, order, alias, name string, of []archivedFile, paths []string, same func() bool) (err error) {
 	part, err := newSpill(a.folder)
 	if err != nil {
 		return err
@@ -217,7 +233,7 @@ func (a *archive) keep(ctx context.Context, c *duckdb.Conn, table, alias, name s
 	if _, err := c.ExecContext(ctx, "ATTACH "+literal(path)+" AS "+alias, nil); err != nil {
 		return err
 	}
-	_, err = c.ExecContext(ctx, "CREATE TABLE "+alias+".main.records AS FROM "+table, nil)
+	_, err = c.ExecContext(ctx, "CREATE TABLE "+alias+".main.records AS FROM "+table+order, nil)
 	_, detached := c.ExecContext(context.WithoutCancel(ctx), "DETACH "+alias, nil) // writes what its log holds
 	if err = errors.Join(err, detached); err != nil {
 		return err
@@ -230,7 +246,7 @@ func (a *archive) keep(ctx context.Context, c *duckdb.Conn, table, alias, name s
 		return err
 	}
 	if info.Size() > a.most {
-		return errors.New("the copy is larger than all copies may be")
+		return errCopyTooLarge
 	}
 	r := archived{Files: of}
 	if r.Source, err = digestOf(ctx, paths); err != nil {
@@ -240,7 +256,7 @@ func (a *archive) keep(ctx context.Context, c *duckdb.Conn, table, alias, name s
 		return err
 	}
 	if !same() {
-		return errors.New("the files have changed")
+		return errFilesChanged
 	}
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -250,6 +266,9 @@ func (a *archive) keep(ctx context.Context, c *duckdb.Conn, table, alias, name s
 	if err := custody.Write(beside, text); err != nil {
 		return err
 	}
+	if err := errors.Join(flush(path), flush(beside), flush(part.folder)); err != nil {
+		return err
+	}
 	// A copy beside another's record is of other bytes than that says.
 	if err := os.Rename(path, a.copyPath(name)); err != nil {
 		return err
@@ -257,8 +276,25 @@ func (a *archive) keep(ctx context.Context, c *duckdb.Conn, table, alias, name s
 	if err := os.Rename(beside, a.recordPath(name)); err != nil {
 		return err
 	}
+	if err := flush(a.folder); err != nil {
+		return err
+	}
 	a.clean()
 	return nil
+}
+
+var (
+	errCopyTooLarge = errors.New("the copy is larger than all copies may be")
+	errFilesChanged = errors.New("the files have changed")
+)
+
+// flush puts a file or folder on stable storage.
+func flush(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // clean removes copies of files that are no more what they were, and beyond the bytes that there

@@ -155,3 +155,6 @@ func Takes(text string, of []fs.FileInfo, asked string, now []fs.FileInfo) bool 
 	var p plans
 	return p.put(&planned{text: text, of: of}) == nil && p.take(asked, now) != nil
 }
+
+// Fresh makes tables ready to be read, as a query does.
+func Fresh(ctx context.Context, e *Engine, tables ...string) error { return e.fresh(ctx, tables) }

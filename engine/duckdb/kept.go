@@ -15,13 +15,14 @@ import (
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
-// A kept table is what the view of a small Parquet file reads in place of the file: its
-// records as they are in memory, so that who asks about them neither opens the file nor plans
-// anew (see plans). It holds for the file that it was made of; the view is made of the file
-// again when that has changed.
+// A kept table is what the view of Parquet files reads in place of them: the copy of an archive or, of a small
+// file, its records as they are in memory, so that who asks about them neither opens the file nor plans
+// anew (see plans). It holds for the files that it was made of; the view is made of the files
+// again when these have changed.
 type kept struct {
-	into string // the table
-	size int64  // about how many bytes it takes
+	into string        // the table
+	size int64         // about how many bytes of memory it takes
+	from *attachedCopy // where it is, if it is an archive's
 }
 
 // keptBase is a database of the kept tables, beside the catalog's names. It is in memory and
@@ -32,27 +33,52 @@ const keptBase = "discreet_kept"
 // mostHeld bounds the bytes of kept tables in one instance.
 const mostHeld = 64 << 20
 
-// keep holds the records of a Parquet file, where there is room for them. If that fails, the
-// file is read where it is: what it fails on may be in a column that no query uses.
+// keep reads an archive's copy of Parquet files, if there is one, or holds the records of a small file, where there is
+// room for them. If that fails, the files are read where they are: what it fails on may be in a column that no query uses.
 func (e *Engine) keep(ctx context.Context, t *catalog.Table) error {
-	if t.Source.Format != catalog.Parquet || e.options.held == 0 {
+	if t.Source.Format != catalog.Parquet || e.options.held == 0 && e.archive == nil {
 		return nil
 	}
 	e.opening.Lock()
 	defer e.opening.Unlock()
 	name := catalog.Fold(t.Name)
-	if _, tried := e.kept[name]; tried || len(e.viewed[name]) == 0 || !e.viewed[name].watched() { // a view of no files is of those that are not settled
+	viewed := e.viewed[name]
+	if _, tried := e.kept[name]; tried || len(viewed) == 0 || !viewed.watched() { // a view of no files is of those that are not settled
 		return nil
 	}
 	e.kept[name] = nil
-	if e.viewed[name][0].Size() > e.room {
-		return nil
-	}
-	if err := raw(ctx, e.db, func(c *duckdb.Conn) error { return e.hold(ctx, c, t) }); ctx.Err() != nil && e.kept[name] == nil {
+	err := raw(ctx, e.db, func(c *duckdb.Conn) error {
+		if found, err := e.lay(ctx, c, t, viewed); found || err != nil {
+			return err
+		}
+		if t.Source.Pattern != nil || viewed[0].Size() > e.room {
+			return nil
+		}
+		return e.hold(ctx, c, t)
+	})
+	if ctx.Err() != nil && e.kept[name] == nil {
 		delete(e.kept, name)
 		return errors.Join(ctx.Err(), err)
 	}
 	return nil // otherwise err says, the view reads the file or what was made of it
+}
+
+// lay makes the view read an archive's copy, and reports whether there is one of the files that it is of.
+func (e *Engine) lay(ctx context.Context, c *duckdb.Conn, t *catalog.Table, viewed files) (bool, error) {
+	begun, err := e.spill.now()
+	if err != nil {
+		return false, err
+	}
+	found, _ := e.archived(ctx, c, t, viewed, begun, e.made.Add(1))
+	if found == nil {
+		return false, nil
+	}
+	if _, err := c.ExecContext(ctx, "CREATE OR REPLACE VIEW "+quote(t.Name)+" AS FROM "+found.table, nil); err != nil {
+		_, detached := c.ExecContext(context.WithoutCancel(ctx), "DETACH "+found.alias, nil)
+		return false, errors.Join(err, detached)
+	}
+	e.kept[catalog.Fold(t.Name)] = &kept{into: found.table, from: found}
+	return true, e.plans.drop() // DuckDB would plan them anew each time, as views have changed
 }
 
 // hold makes the table, unless it is too large.
@@ -98,7 +124,7 @@ func (e *Engine) hold(ctx context.Context, c *duckdb.Conn, t *catalog.Table) err
 		_, dropped := c.ExecContext(context.WithoutCancel(ctx), "DROP TABLE "+into, nil)
 		return errors.Join(err, dropped)
 	}
-	e.kept[catalog.Fold(t.Name)] = &kept{into, size}
+	e.kept[catalog.Fold(t.Name)] = &kept{into: into, size: size}
 	e.room -= size
 	// What is written to a checkpoint is compressed. While others run that is refused: then texts have no dictionaries.
 	_, _ = c.ExecContext(ctx, "CHECKPOINT "+keptBase, nil)
@@ -114,6 +140,10 @@ func (e *Engine) replaced(ctx context.Context, conn *sql.Conn, name string) erro
 	}
 	e.room += k.size
 	err := e.plans.drop() // which hold it
-	_, dropped := conn.ExecContext(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS "+k.into)
+	drop := "DROP TABLE IF EXISTS " + k.into
+	if k.from != nil {
+		drop = "DETACH " + k.from.alias
+	}
+	_, dropped := conn.ExecContext(context.WithoutCancel(ctx), drop)
 	return errors.Join(err, dropped)
 }

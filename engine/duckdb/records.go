@@ -116,9 +116,11 @@ func (e *Engine) fresh(ctx context.Context, tables []string) error {
 			if err := e.copy(ctx, s); err != nil {
 				return err
 			}
-		} else if t, ok := e.catalog.Table(name); ok && t.Source.Pattern == nil {
-			if _, err := datafile.Stat(t.Source.Path); err != nil {
-				return err
+		} else if t, ok := e.catalog.Table(name); ok {
+			if t.Source.Pattern == nil {
+				if _, err := datafile.Stat(t.Source.Path); err != nil {
+					return err
+				}
 			}
 			if err := e.keep(ctx, t); err != nil {
 				return err
@@ -152,11 +154,11 @@ func (e *Engine) copy(ctx context.Context, s *copied) error {
 	into := fmt.Sprintf("%s.copy_%d", copies, number)
 	return raw(ctx, e.db, func(c *duckdb.Conn) error {
 		useless, err := s.drop(), error(nil)
-		found, kept := e.archived(ctx, c, s, now, begun, number)
+		found, kept := e.archived(ctx, c, s.table, now, begun, number)
 		if found != nil {
 			into = found.table
 		} else if err = s.fill(ctx, c, into); err == nil && kept != nil {
-			kept(into)
+			_ = kept(into) // else it is copied again
 		}
 		if err == nil {
 			_, err = c.ExecContext(ctx, "CREATE OR REPLACE VIEW "+quote(s.table.Name)+" AS FROM "+into, nil)
@@ -192,12 +194,12 @@ func (s *copied) drop() string {
 type attachedCopy struct{ alias, table string }
 
 // archived attaches a table's copy if there is one of its files as they are. If there is none, it
-// returns what keeps one, nil where nothing is kept: of files that may still change unseen.
-func (e *Engine) archived(ctx context.Context, c *duckdb.Conn, s *copied, now files, begun time.Time, number int64) (found *attachedCopy, keep func(table string)) {
-	if e.archive == nil || s.table.Mapping != nil || !now.watched() || !e.settled(now, begun) {
+// returns what keeps one of a relation of its records, nil where nothing is kept: of files that may still change unseen.
+func (e *Engine) archived(ctx context.Context, c *duckdb.Conn, t *catalog.Table, now files, begun time.Time, number int64) (found *attachedCopy, keep func(records string) error) {
+	if e.archive == nil || t.Mapping != nil || !now.watched() || !e.settled(now, begun) {
 		return nil, nil
 	}
-	all, err := listed(s.table)
+	all, err := listed(t)
 	if err != nil || len(all) != len(now) {
 		return nil, nil
 	}
@@ -205,12 +207,12 @@ func (e *Engine) archived(ctx context.Context, c *duckdb.Conn, s *copied, now fi
 	for i, f := range all {
 		paths[i] = f.Path
 	}
-	reading, err := derive.Read(s.table)
+	reading, err := derive.Read(t)
 	if err != nil {
 		return nil, nil
 	}
 	of := known(now, paths)
-	name, err := e.archive.name(s, reading, of)
+	name, err := e.archive.name(reading, of)
 	if err != nil {
 		return nil, nil
 	}
@@ -220,9 +222,9 @@ func (e *Engine) archived(ctx context.Context, c *duckdb.Conn, s *copied, now fi
 			return &attachedCopy{alias, alias + ".main.records"}, nil
 		}
 	}
-	return nil, func(table string) {
-		_ = e.archive.keep(ctx, c, table, alias, name, of, paths, func() bool {
-			after, err := filesOf(s.table)
+	return nil, func(records string) error {
+		return e.archive.keep(ctx, c, records, byUnit(t), alias, name, of, paths, func() bool {
+			after, err := filesOf(t)
 			return err == nil && now.same(after)
 		})
 	}

@@ -130,6 +130,9 @@ func (e *Engine) view(ctx context.Context, conn *sql.Conn, r *derive.Reading) er
 	}
 	name := catalog.Fold(t.Name)
 	e.opened[name], e.viewed[name] = true, of
+	if err := e.replaced(ctx, conn, name); err != nil {
+		return fmt.Errorf("open duckdb: a copy that was read is not let go of")
+	}
 	return nil
 }
 

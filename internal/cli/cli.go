@@ -33,7 +33,7 @@ import (
 // commands returns all commands, fresh: each holds the flags of one run.
 func commands() []*command.Command {
 	all := []*command.Command{
-		query.Demo(), owner.Init(), owner.Check(), owner.Bounds(), owner.Ledger(), accounts.User(), accounts.Approval(),
+		query.Demo(), owner.Init(), owner.Check(), owner.Prepare(), owner.Bounds(), owner.Ledger(), accounts.User(), accounts.Approval(),
 		query.Tables(), query.Explain(), query.Command(), query.Shell(), query.Map(), worker.Command(), query.Budget(), account.Command(), noise.Command(), local.Command(), audit.Command(), verify.Command(),
 		learn.Train(), learn.Predict(), learn.Evaluate(), learn.Model(),
 		learn.Label(), learn.Pate(),

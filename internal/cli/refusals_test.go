@@ -185,6 +185,8 @@ func exampleOf(e diagnostic.Entry) shownRefusal {
 	case "D103":
 		return shownRefusal{kind: "sql", clinic: true, ask: true,
 			text: "SELECT count(*) FROM visits WHERE " + strings.Repeat("date_trunc('month', ", 180) + "seen_at" + strings.Repeat(")", 180) + " > '2025-06-01'"}
+	case "D108":
+		return shownRefusal{kind: "sh", text: e.Example}
 	case "D109":
 		return shownRefusal{kind: "sh", text: "discreet ledger create --ledger nowhere/discreet.ledger"}
 	case "D130":

@@ -4,6 +4,7 @@ package release_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/big"
@@ -22,13 +23,13 @@ import (
 
 // TestSoundnessThroughFiles is TestSoundness with the engine's adapter instead
 // of a bare database: D and D' are files, with NaN, infinities and −0 as they
-// come, and the adapter reads them on one thread and on several. Its results
-// must be those of the bare database too.
+// come, and the adapter reads them on one thread and on several, and of some the copies
+// that the owner has made, in the order of their units. Its results must be those of the bare database too.
 func TestSoundnessThroughFiles(t *testing.T) {
 	t.Parallel()
 	most := soak(5, 200)
 	m := newMachines(t)
-	releases, moved := 0, 0
+	releases, moved, copied := 0, 0, 0
 	for i := range most {
 		// Other examples than those of the planted faults.
 		x := examples.Example(1_000_000 + i)
@@ -38,9 +39,16 @@ func TestSoundnessThroughFiles(t *testing.T) {
 		for schema, d := range map[string]database{"d": x.d, "e": x.e} {
 			cats[schema] = m.write(t, x, d, filepath.Join(folder, schema))
 			for _, threads := range []int{1, 4} {
-				e, err := duckdb.Open(t.Context(), cats[schema], duckdb.Options{Memory: "1GiB", Threads: threads, Temp: t.TempDir()})
+				o := duckdb.Options{Memory: "1GiB", Threads: threads, Temp: t.TempDir()}
+				if prepared := threads > 1 && i%4 == 0; prepared { // waits until files were left alone
+					o.Copies = filepath.Join(folder, schema, "copies")
+				}
+				e, err := duckdb.Open(t.Context(), cats[schema], o)
 				if err != nil {
 					t.Fatalf("example %d: %v\n%s", i, err, x)
+				}
+				if o.Copies != "" {
+					copied += prepare(t, e, cats[schema])
 				}
 				engines[schema] = append(engines[schema], e)
 			}
@@ -103,7 +111,27 @@ func TestSoundnessThroughFiles(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d releases, %d differ between neighbours", releases, moved)
+	if copied == 0 {
+		t.Error("no table was copied")
+	}
+	t.Logf("%d releases, %d differ between neighbours, %d tables copied", releases, moved, copied)
+}
+
+// prepare copies the tables that can be.
+func prepare(t *testing.T, e *duckdb.Engine, c *catalog.Catalog) (n int) {
+	t.Helper()
+	for _, table := range c.Tables {
+		made, err := e.MakeCopy(t.Context(), table.Name)
+		var not *engine.Uncopied
+		switch {
+		case errors.As(err, &not) && not.Elsewhere:
+			continue
+		case err != nil || made.State != engine.Copied:
+			t.Fatalf("%+v, %v", made, err)
+		}
+		n++
+	}
+	return n
 }
 
 // write puts a database into files, half of them Parquet and half in one of

@@ -52,6 +52,9 @@ Exit codes: 0 nothing stands in the way of answers, 1 something does.`,
 		if err != nil {
 			return err
 		}
+		if err := addCopies(ctx, &w, report); err != nil {
+			return err
+		}
 		if !*wantJSON {
 			writeReport(t, report)
 		} else if err := t.WriteJSON(report); err != nil {
@@ -63,6 +66,23 @@ Exit codes: 0 nothing stands in the way of answers, 1 something does.`,
 		return nil
 	}
 	return c
+}
+
+// addCopies adds to a report which tables have copies. It fails where statements would: they open the folder, too.
+func addCopies(ctx context.Context, w *workplace.Workplace, report *check.Report) error {
+	if w.Catalog.Resources.Copies == "" || w.Catalog.Engine.Remote() {
+		return nil
+	}
+	copier, err := w.Copier(ctx)
+	if err != nil {
+		return err
+	}
+	for _, table := range report.Tables {
+		if copy, err := copier.CopyOf(table.Name); err == nil {
+			table.Copy = &copy
+		}
+	}
+	return nil
 }
 
 // watched shows what a check is at.

@@ -310,6 +310,29 @@ func (w *Workplace) Recorder(ctx context.Context) (engine.Engine, engine.Recorde
 	return opened, r, nil
 }
 
+// Copier opens the engine for the owner's command that copies tables.
+func (w *Workplace) Copier(ctx context.Context) (engine.Copier, error) {
+	if err := w.FilesAlone("prepare"); err != nil {
+		return nil, err
+	}
+	if w.limits.Copies == "" {
+		return nil, diagnostic.New("D108", diagnostic.Span{}, "%s names no folder for copies", w.CatalogPath).
+			Because("a copy is as private as the file that it is of, and where it is kept is the owner's word").
+			Try(`write copies = "FOLDER" under [resources] in the catalog`)
+	}
+	w.Engine = newLateEngine(ctx, w.Catalog, w.limits, w.Maps, true)
+	w.opened = append(w.opened, w.Engine)
+	opened, err := w.Engine.Open()
+	if err != nil {
+		return nil, err
+	}
+	copier, ok := opened.(engine.Copier)
+	if !ok {
+		return nil, fmt.Errorf("the engine %s copies no tables", opened.Dialect())
+	}
+	return copier, nil
+}
+
 // above are the catalogs that could stand beside a file, or in a folder that it is below.
 func above(path string) (catalogs []string) {
 	folder, err := filepath.Abs(filepath.Dir(path))

@@ -1,0 +1,238 @@
+//go:build cgo
+
+package duckdb
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/derive"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
+)
+
+var _ engine.Copier = (*Engine)(nil)
+
+// MakeCopy copies a table to the archive, unless there is a copy of its files as they are. It waits until these
+// have been left alone for long enough.
+func (e *Engine) MakeCopy(ctx context.Context, table string) (engine.Copy, error) {
+	t, err := e.copyable(table)
+	if err != nil {
+		return engine.Copy{}, err
+	}
+	for range readings {
+		begun, now, err := e.leftAlone(ctx, t)
+		if err == nil {
+			if err = e.ready(ctx, []*catalog.Table{t}); err != nil {
+				return engine.Copy{}, err
+			}
+			err = e.makeCopy(ctx, t, now, begun)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return engine.Copy{}, ctx.Err()
+		case errors.Is(err, errFilesChanged):
+			continue
+		case err != nil:
+			return engine.Copy{}, e.notCopied(t, err)
+		}
+		made, err := e.copyOfFiles(t)
+		if err == nil && made.State != engine.Copied { // it found no room beside the others
+			err = e.notCopied(t, errCopyTooLarge)
+		}
+		return made, err
+	}
+	return engine.Copy{}, e.notCopied(t, errFilesChanged)
+}
+
+// copyable is the table of a name, if it can have a copy.
+func (e *Engine) copyable(name string) (*catalog.Table, error) {
+	t, ok := e.catalog.Table(name)
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("there is no table %q", name)
+	case e.archive == nil:
+		return nil, errors.New("there is no folder for copies")
+	case t.Mapping != nil:
+		return nil, &engine.Uncopied{Table: t.Name, Why: "its rows are made by code, in each process", Hint: "prepare the table that it maps", Elsewhere: true}
+	case t.Source.Format == catalog.DuckDB:
+		return nil, &engine.Uncopied{Table: t.Name, Why: "it is in a DuckDB file, which is read where it is",
+			Hint: "write the table there in the order of its unit: CREATE TABLE ... AS FROM ... ORDER BY UNIT", Elsewhere: true}
+	}
+	return t, nil
+}
+
+// leftAlone waits until a table's files were left alone before what is made of them is begun.
+func (e *Engine) leftAlone(ctx context.Context, t *catalog.Table) (begun time.Time, now files, err error) {
+	for range readings {
+		if begun, err = e.spill.now(); err != nil {
+			return begun, nil, err
+		}
+		if now, err = filesOf(t); err != nil {
+			return begun, nil, unopened(ctx, t, err)
+		}
+		if !now.watched() {
+			return begun, nil, &engine.Uncopied{Table: t.Name, Why: "this system does not tell when a file was changed", Hint: "its files are read where they are"}
+		}
+		if e.settled(now, begun) {
+			return begun, now, nil
+		}
+		wait := now.youngest().Add(cmp.Or(e.options.restless, restless)).Sub(begun) + time.Millisecond
+		select {
+		case <-ctx.Done():
+			return begun, nil, ctx.Err()
+		case <-time.After(min(wait, 2*restless)): // a file may come from the future
+		}
+	}
+	return begun, nil, errFilesChanged
+}
+
+// makeCopy copies the files of a table as they are, if there is no copy of them.
+func (e *Engine) makeCopy(ctx context.Context, t *catalog.Table, now files, begun time.Time) error {
+	if t.Source.Format == catalog.Parquet && !e.views(t).same(now) {
+		return errFilesChanged
+	}
+	return raw(ctx, e.db, func(c *duckdb.Conn) (err error) {
+		number := e.made.Add(1)
+		found, keep := e.archived(ctx, c, t, now, begun, number)
+		switch {
+		case found != nil:
+			_, err := c.ExecContext(context.WithoutCancel(ctx), "DETACH "+found.alias, nil)
+			return err
+		case keep == nil:
+			return errFilesChanged
+		case t.Source.Format == catalog.Parquet:
+			return keep(quote(t.Name))
+		}
+		into := fmt.Sprintf("%s.copy_%d", copies, number)
+		defer func() {
+			_, dropped := c.ExecContext(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS "+into, nil)
+			err = errors.Join(err, dropped)
+		}()
+		if err := newCopy(t, parts).fill(ctx, c, into); err != nil {
+			return err
+		}
+		return keep(into)
+	})
+}
+
+// views are the files that a table's view is of.
+func (e *Engine) views(t *catalog.Table) files {
+	e.opening.Lock()
+	defer e.opening.Unlock()
+	return e.viewed[catalog.Fold(t.Name)]
+}
+
+// notCopied says why there is no copy of a table, in words that depend on no record.
+func (e *Engine) notCopied(t *catalog.Table, err error) error {
+	var said *engine.Uncopied
+	var unopened *diagnostic.Diagnostic
+	switch {
+	case errors.As(err, &unopened):
+		return unopened
+	case errors.As(err, &said):
+		return said
+	case errors.Is(err, errFilesChanged):
+		return &engine.Uncopied{Table: t.Name, Why: "its files change while they are copied", Hint: "prepare it when nobody writes to them"}
+	case errors.Is(err, errCopyTooLarge):
+		return &engine.Uncopied{Table: t.Name, Why: fmt.Sprintf("its copy takes more than the %d bytes that all copies may take", e.archive.most), Hint: "set copies_size in [resources] to more"}
+	}
+	return &engine.Uncopied{Table: t.Name, Why: "it cannot be read, or its copy cannot be written",
+		Hint: "discreet check says what is wrong with its files; if nothing is, the disk is full, or memory short"}
+}
+
+// CopyOf says whether a table has a copy.
+func (e *Engine) CopyOf(table string) (engine.Copy, error) {
+	t, err := e.copyable(table)
+	if err != nil {
+		return engine.Copy{}, err
+	}
+	return e.copyOfFiles(t)
+}
+
+// copyOfFiles looks for the copy of a table's files as they are, and does not read them.
+func (e *Engine) copyOfFiles(t *catalog.Table) (engine.Copy, error) {
+	paths := pathsOf(t)
+	reading, err := derive.Read(t)
+	if err != nil {
+		return engine.Copy{}, err
+	}
+	now, err := filesOf(t)
+	if err != nil || len(now) != len(paths) { // nothing that is there has a copy
+		return engine.Copy{Table: t.Name, State: engine.NoCopy}, nil //nolint:nilerr // which is told where they are read
+	}
+	name, err := e.archive.name(reading, known(now, paths))
+	if err != nil {
+		return engine.Copy{}, err
+	}
+	copy := engine.Copy{Table: t.Name, State: engine.NoCopy}
+	for other, r := range e.archive.records() {
+		info, err := os.Stat(e.archive.copyPath(other))
+		if err != nil || !r.of(paths) || copy.State == engine.Copied {
+			continue
+		}
+		if copy = (engine.Copy{Table: t.Name, State: engine.OldCopy, Bytes: info.Size(), Made: info.ModTime().UTC()}); other == name {
+			copy.State = engine.Copied
+		}
+	}
+	return copy, nil
+}
+
+// RemoveCopies removes all copies of a table's files, and says how many there were.
+func (e *Engine) RemoveCopies(table string) (n int, err error) {
+	t, err := e.copyable(table)
+	if err != nil {
+		return 0, err
+	}
+	paths := pathsOf(t)
+	for name, r := range e.archive.records() {
+		if r.of(paths) {
+			e.archive.remove(name)
+			n++
+		}
+	}
+	return n, nil
+}
+
+// pathsOf are the paths of a table's files, none if they cannot be listed.
+func pathsOf(t *catalog.Table) (paths []string) {
+	all, err := listed(t)
+	if err != nil {
+		return nil
+	}
+	for _, f := range all {
+		paths = append(paths, f.Path)
+	}
+	return paths
+}
+
+// of reports whether a copy is one of these files.
+func (r archived) of(paths []string) bool {
+	return slices.EqualFunc(r.Files, paths, func(f archivedFile, path string) bool { return f.Path == path })
+}
+
+// records are those of an archive, by the names of their copies.
+func (a *archive) records() map[string]archived {
+	out := map[string]archived{}
+	entries, err := os.ReadDir(a.folder)
+	if err != nil {
+		return out
+	}
+	for _, entry := range entries {
+		if name, ok := strings.CutSuffix(entry.Name(), ".json"); ok {
+			if r, err := a.record(name); err == nil {
+				out[name] = r
+			}
+		}
+	}
+	return out
+}

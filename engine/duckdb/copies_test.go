@@ -1,0 +1,194 @@
+//go:build cgo && unix
+
+package duckdb_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/engine/duckdb"
+)
+
+// unitsOf is a catalog of table t, whose unit is column u.
+func unitsOf(t *testing.T, dir, source string) *catalog.Catalog {
+	t.Helper()
+	path := filepath.Join(dir, "units.toml")
+	rewrite(t, path, fmt.Sprintf("[domains.unit]\nmeasure = \"pure\"\nepsilon = 1\n[tables.t]\nsource = %q\ndomain = \"unit\"\nunit = \"u\"\nmax_groups_per_unit = 2\nmax_rows_per_group = 2\n"+
+		"[tables.t.columns]\nu = { type = \"bigint\" }\nv = { type = \"double\", lower = 0, upper = 10 }\n", source))
+	c, err := catalog.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// execute runs SQL in an instance of its own.
+func execute(t *testing.T, text string) {
+	t.Helper()
+	o, err := duckdb.OpenOwner(t.Context(), duckdb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	if _, _, err := o.Rows(t.Context(), text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// inOrder is what a query says of the units of table t, row by row as they lie there.
+func inOrder(t *testing.T, e *duckdb.Engine) (text string) {
+	t.Helper()
+	if err := duckdb.DB(e).QueryRowContext(t.Context(), "SELECT string_agg(u || ':' || coalesce(v::VARCHAR, '-'), ' ') FROM t").Scan(&text); err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// A copy that the owner has made is what statements read of Parquet files, one or several, and of text: the rows of a
+// unit together, the values of the declared types. Of files that have changed since nobody reads it.
+func TestOwnersCopies(t *testing.T) {
+	rows := [...]string{"(3, 1.5), (1, 2), (2, NULL), (1, 'NaN'::DOUBLE), (3, -0.0::DOUBLE)", "(3, 1.5), (1, 2), (2, NULL), (1, 'NaN'::DOUBLE), (4, -0.0::DOUBLE)"}
+	for name, of := range map[string]struct {
+		source, file string
+		write        func(path string, version int)
+	}{
+		"parquet": {"t.parquet", "t.parquet", nil},
+		"several": {"part/*.parquet", "part/a.parquet", nil},
+		"csv": {"t.csv", "t.csv", func(path string, version int) {
+			rewrite(t, path, [...]string{"u,v\n3,1.5\n1,2\n2,\n1,NaN\n3,-0.0\n", "u,v\n3,1.5\n1,2\n2,\n1,NaN\n4,-0.0\n"}[version])
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, folder := t.TempDir(), filepath.Join(t.TempDir(), "copies")
+			path := filepath.Join(dir, of.file)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			write := of.write
+			if write == nil {
+				write = func(path string, version int) {
+					execute(t, "COPY (FROM (VALUES "+rows[version]+") AS r(u, v)) TO '"+path+"' (FORMAT parquet)")
+				}
+			}
+			write(path, 0)
+			c := unitsOf(t, dir, of.source)
+			options := duckdb.Restless(duckdb.Options{Threads: 1, Lazy: true, Copies: folder}, restless)
+			e := open(t, c, options)
+			if copy, err := e.CopyOf("t"); err != nil || copy.State != engine.NoCopy {
+				t.Fatalf("before: %+v, %v", copy, err)
+			}
+			for range 2 { // the second finds the first
+				if copy, err := e.MakeCopy(t.Context(), "t"); err != nil || copy.State != engine.Copied || copy.Bytes == 0 {
+					t.Fatalf("made: %+v, %v", copy, err)
+				}
+				if n := len(names(t, folder)); n != 1 {
+					t.Fatalf("%d copies", n)
+				}
+			}
+			const want = "1:2.0 1:- 2:- 3:1.5 3:0.0"
+			next := open(t, c, options)
+			if err := duckdb.Fresh(t.Context(), next, "t"); err != nil {
+				t.Fatal(err)
+			}
+			if got, n := inOrder(t, next), attached(t, next); got != want || n != 1 {
+				t.Errorf("next: %q of %d copies, want %q", got, n, want)
+			}
+			// The same process sees a change, and so does another. Text is copied anew by who reads it.
+			write(path, 1)
+			for _, e := range []*duckdb.Engine{next, open(t, c, options)} {
+				if err := duckdb.Fresh(t.Context(), e, "t"); err != nil {
+					t.Fatal(err)
+				}
+				if got, n := inOrder(t, e), attached(t, e); of.write == nil && n != 0 || !strings.Contains(got, "4:0.0") {
+					t.Errorf("changed: %q of %d copies", got, n)
+				}
+			}
+			if copy, err := e.CopyOf("t"); err != nil || of.write == nil && copy.State == engine.Copied {
+				t.Errorf("changed: %+v, %v", copy, err)
+			}
+			if copy, err := e.MakeCopy(t.Context(), "t"); err != nil || copy.State != engine.Copied {
+				t.Errorf("made again: %+v, %v", copy, err)
+			}
+			if n, err := e.RemoveCopies("t"); err != nil || n == 0 || len(names(t, folder)) != 0 {
+				t.Errorf("removed %d, %d left: %v", n, len(names(t, folder)), err)
+			}
+		})
+	}
+}
+
+// What has no copy says why, in words without data.
+func TestNotCopied(t *testing.T) {
+	dir := t.TempDir()
+	rewrite(t, filepath.Join(dir, "t.csv"), "u,v\n1,secret\n")
+	c := unitsOf(t, dir, "t.csv")
+	for name, tc := range map[string]struct {
+		o    duckdb.Options
+		harm func(folder string)
+		why  string
+	}{
+		"too large": {duckdb.Options{CopiesSize: "1KB"}, nil, "more than the 1000 bytes"},
+		"no room to write": {duckdb.Options{}, func(folder string) {
+			if err := os.Chmod(folder, 0o500); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = os.Chmod(folder, 0o700) })
+		}, "cannot be written"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "no room to write" && os.Geteuid() == 0 {
+				t.Skip("root writes everywhere")
+			}
+			o := tc.o
+			o.Threads, o.Lazy, o.Copies = 1, true, filepath.Join(t.TempDir(), "copies")
+			e := open(t, c, duckdb.Restless(o, restless))
+			if tc.harm != nil {
+				tc.harm(o.Copies)
+			}
+			_, err := e.MakeCopy(t.Context(), "t")
+			var not *engine.Uncopied
+			if !errors.As(err, &not) || !strings.Contains(not.Why, tc.why) || strings.Contains(err.Error(), "secret") {
+				t.Errorf("%v", err)
+			}
+			if left := names(t, o.Copies); len(left) != 0 {
+				t.Errorf("left: %v", left)
+			}
+		})
+	}
+}
+
+// Who reads a copy that another process makes anew, or removes, reads it to the end.
+func TestCopiesOfTwoProcesses(t *testing.T) {
+	dir, folder := t.TempDir(), filepath.Join(t.TempDir(), "copies")
+	execute(t, "COPY (SELECT i % 10 AS u, i % 7 AS v FROM range(1000) AS r(i)) TO '"+filepath.Join(dir, "t.parquet")+"' (FORMAT parquet)")
+	c := unitsOf(t, dir, "t.parquet")
+	options := duckdb.Restless(duckdb.Options{Threads: 1, Lazy: true, Copies: folder}, restless)
+	time.Sleep(2 * restless)
+	made := make(chan error, 2)
+	for range 2 {
+		e := open(t, c, options)
+		go func() { _, err := e.MakeCopy(t.Context(), "t"); made <- err }()
+	}
+	for range 2 {
+		if err := <-made; err != nil {
+			t.Fatal(err)
+		}
+	}
+	reader := open(t, c, options)
+	if err := duckdb.Fresh(t.Context(), reader, "t"); err != nil || attached(t, reader) != 1 {
+		t.Fatalf("%v, %d copies", err, attached(t, reader))
+	}
+	want := inOrder(t, reader)
+	if n, err := open(t, c, options).RemoveCopies("t"); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	if got := inOrder(t, reader); got != want {
+		t.Error("the reader lost its copy")
+	}
+}
