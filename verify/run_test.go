@@ -330,7 +330,7 @@ func Twice(q []int64, t int64, k int, eps float64, src *noise.Source) []int {
 }
 `})
 	want := map[string]bool{"First": true, "Rounds": true, "RoundsOfRounds": true}
-	for _, r := range run(t, verify.Options{Dir: dir, Timeout: 5 * time.Second}).Results {
+	for _, r := range run(t, verify.Options{Dir: dir, Timeout: 5 * time.Minute}).Results {
 		if proved := r.Verdict == verify.Proved; proved != want[r.Function] {
 			t.Errorf("%s: %s, %s", r.Function, r.Verdict, r.Note)
 		}

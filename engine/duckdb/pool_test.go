@@ -31,8 +31,9 @@ func openPool(t testing.TB, c *catalog.Catalog, o duckdb.Options, statements int
 	return p
 }
 
+// How files are read is TestConformance's: the instances of a pool read them as one alone does.
 func TestPoolConformance(t *testing.T) {
-	enginetest.Run(t, func(t testing.TB, c *catalog.Catalog, threads int) engine.Engine {
+	enginetest.RunTables(t, func(t testing.TB, c *catalog.Catalog, threads int) engine.Engine {
 		return openPool(t, c, duckdb.Options{Threads: threads}, 2)
 	})
 }

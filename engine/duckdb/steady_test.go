@@ -16,12 +16,12 @@ import (
 
 // TestReplacedWhileAsked: while a Parquet file is replaced by another, again and again, each
 // answer is one of the first or of the second, whole; a query may fail, and says nothing then.
-// CI asks 80 times of either kind, DISCREET_SOAK 400.
+// CI asks 40 times of either kind, DISCREET_SOAK 400.
 func TestReplacedWhileAsked(t *testing.T) {
 	// By the footer of the first, all its values are below 1500; the bytes of both have the same places.
 	low, high := "SELECT i AS u FROM range(1000) AS t(i)", "SELECT i + 1000 AS u FROM range(1000) AS t(i)"
 	want := map[[2]int64]bool{{1000, 499500}: true, {500, 624750}: true}
-	queries := 80
+	queries := 40
 	if os.Getenv("DISCREET_SOAK") != "" {
 		queries = 400
 	}

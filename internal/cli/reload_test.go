@@ -114,7 +114,12 @@ func TestServeReload(t *testing.T) {
 			if err := s.Process.Signal(syscall.SIGHUP); err != nil {
 				t.Fatal(err)
 			}
-			declare(t, catalog, tight+strings.Repeat("#", i)) // while it is read
+			// While it is read, whole: one that is written in place is empty for a moment, and
+			// read then is a catalog of nothing, than which this one reveals more.
+			declare(t, catalog+".next", tight+strings.Repeat("#", i))
+			if err := os.Rename(catalog+".next", catalog); err != nil {
+				t.Fatal(err)
+			}
 			time.Sleep(time.Duration(i) * time.Millisecond)
 		}
 		if err := s.Process.Kill(); err != nil {
