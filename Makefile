@@ -81,7 +81,7 @@ test: setup ## format, vet, lint, all without cgo, race of the small packages, a
 # Beside it run the stages that would leave a core idle; each says what it found when it ends.
 .PHONY: whole
 whole: ## all tests
-	umask 022; $(GO) test -vet=off $(LINKER) -p $(PACKAGES) -timeout 20m -json $(LONG) ./... | $(GO) run ./internal/testreport
+	umask 022; .ci/scratch $(GO) test -vet=off $(LINKER) -p $(PACKAGES) -timeout 20m -json $(LONG) ./... | $(GO) run ./internal/testreport
 
 .PHONY: pure
 pure: ## all without cgo, and the processor that has no assembly of ours
@@ -91,8 +91,8 @@ pure: ## all without cgo, and the processor that has no assembly of ours
 
 .PHONY: race
 race: ## the concurrent packages under the race detector, -short
-	umask 022; $(GO) test -vet=off $(LINKER) -race -short -timeout 15m -json $(call existing,$(RACE)) | $(GO) run ./internal/testreport
-	umask 022; $(GO) test -vet=off $(LINKER) -race -short -run 'AtOnce|Concurrent|Parallel' -json $(ATONCE) | $(GO) run ./internal/testreport
+	umask 022; .ci/scratch $(GO) test -vet=off $(LINKER) -race -short -timeout 15m -json $(call existing,$(RACE)) | $(GO) run ./internal/testreport
+	umask 022; .ci/scratch $(GO) test -vet=off $(LINKER) -race -short -run 'AtOnce|Concurrent|Parallel' -json $(ATONCE) | $(GO) run ./internal/testreport
 
 # Test-only modules of their own keep heavy references out of go.mod.
 .PHONY: oracles
