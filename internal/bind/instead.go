@@ -1,6 +1,9 @@
 package bind
 
-import "regexp"
+import (
+	"regexp"
+	"sync"
+)
 
 const otherFunctions = "discreet help D013 lists the functions; for anything else ask the owner to store the value as a column of its own"
 
@@ -10,7 +13,7 @@ func instead(name string) string {
 	if hint := replacements[name]; hint != "" {
 		return hint
 	}
-	for _, f := range families {
+	for _, f := range families() {
 		if f.names.MatchString(name) {
 			return f.hint
 		}
@@ -98,7 +101,8 @@ type family struct {
 	hint  string
 }
 
-var families = func() []family {
+// They are compiled when a name needs them, not at each start of a command.
+var families = sync.OnceValue(func() []family {
 	var out []family
 	for _, f := range [][2]string{
 		{`^(a?(sin|cos|tan|cot)h?d?|atan2d?)$`, ownColumn},
@@ -124,7 +128,7 @@ var families = func() []family {
 		out = append(out, family{regexp.MustCompile(f[0]), f[1]})
 	}
 	return out
-}()
+})
 
 // insteadOfType says what to write in the place of a type that there is not,
 // or "".

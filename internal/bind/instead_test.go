@@ -169,7 +169,7 @@ func TestReplacementsAreAnswered(t *testing.T) {
 		}
 		hints = append(hints, hint)
 	}
-	for _, f := range families {
+	for _, f := range families() {
 		hints = append(hints, f.hint)
 	}
 	slices.Sort(hints)

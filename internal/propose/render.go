@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/discreet-dp/discreet/catalog"
@@ -213,20 +214,24 @@ var (
 	// A key is called so: id, order_id, orderId, phone_no.
 	keyLike = regexp.MustCompile(`^(?i:id)$|_(?i:id|nr|no)$|(?-i:Id|ID)$|(?i:^(pid|uid|uuid|guid)$)`)
 	// Or after the person alone, with or without a word for a number: Kunde, customer, Kundennummer.
-	personKey = regexp.MustCompile(`(?i)^(?:` + people + `)[ _.-]*(?:id|nr|no|num|number|nummer|code|key|ref|kennung|schl(?:ü|ue)ssel)?\.?$`)
+	personKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(?:` + people + `)[ _.-]*(?:id|nr|no|num|number|nummer|code|key|ref|kennung|schl(?:ü|ue)ssel)?\.?$`)
+	})
 	// Of other keys this says that they are a person's: ref_patient_id.
-	person = regexp.MustCompile(`(?i)` + people + `|pid$`)
+	person = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)` + people + `|pid$`)
+	})
 	// A word for many is called so where it counts them.
 	crowd = regexp.MustCompile(`(?i)^(?:people|personen|kunden|mitglieder|patienten|patientinnen|versicherten|[a-z]+s)$`)
 )
 
 // looksLikeKey reports whether a column is called as keys are.
 func looksLikeKey(name string) bool {
-	return keyLike.MatchString(name) || personKey.MatchString(name) && !crowd.MatchString(name) && !strings.EqualFold(name, "subject") // of a mail
+	return keyLike.MatchString(name) || personKey().MatchString(name) && !crowd.MatchString(name) && !strings.EqualFold(name, "subject") // of a mail
 }
 
 // looksLikePerson reports whether a key is called after a person.
-func looksLikePerson(name string) bool { return person.MatchString(name) }
+func looksLikePerson(name string) bool { return person().MatchString(name) }
 
 // isKey reports whether a column is called as keys are, and is no yes or no: member.
 func (c column) isKey() bool {

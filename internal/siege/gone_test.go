@@ -122,7 +122,7 @@ func (s *stand) quiet(t *testing.T, v *server, most int) {
 	w := &web{at: "http://" + v.HTTP, token: s.tokens["olga"]}
 	defer w.CloseIdleConnections()
 	said, n := "", 0
-	for range 1000 {
+	for range 6000 {
 		text, err := w.send(t.Context(), "GET", "/metrics", nil)
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"go/types"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/discreet-dp/discreet/verify/internal/claim"
 	"github.com/discreet-dp/discreet/verify/internal/program"
@@ -284,11 +285,13 @@ func (l *lowerer) cost(c *claim.Claim, d directive) *claim.Cost {
 	return &claim.Cost{Measure: claim.Pure, Epsilon: amount(parts[0])}
 }
 
-var sensitivityForm = regexp.MustCompile(`^(` + pathForm + `)\s*=\s*(.*?)(?:\s+in\s+(\w+))?$`)
+var sensitivityForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(` + pathForm + `)\s*=\s*(.*?)(?:\s+in\s+(\w+))?$`)
+})
 
 // sensitivity reads x = 1 [in l1|l2|linf].
 func (l *lowerer) sensitivity(c *claim.Claim, d directive) claim.Sensitivity {
-	m := sensitivityForm.FindStringSubmatchIndex(d.text)
+	m := sensitivityForm().FindStringSubmatchIndex(d.text)
 	if m == nil {
 		l.refuse(d.at, "this sensitivity", "it is not understood", "write x = 1, or x = 1 in l2")
 	}
