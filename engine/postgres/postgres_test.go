@@ -157,5 +157,6 @@ func TestPostgres(t *testing.T) {
 	t.Run("feeding", s.feeding)
 	t.Run("feeding one state", s.fedOneState)
 	t.Run("feeding large units", s.fedLarge)
+	t.Run("feeding what is cut there", s.cutThere)
 	t.Run("feeding failures", s.fedFailures)
 }

@@ -177,34 +177,50 @@ func (c *client) query(ctx context.Context, sql string) ([][]*string, error) {
 	return rows, nil
 }
 
-// ask runs one statement. What the coordinator is doing when ctx ends is ended there.
+// ask runs one statement, and returns all rows.
 func (c *client) ask(ctx context.Context, sql string) (a answer, err error) {
-	p, size, err := c.fetch(ctx, http.MethodPost, c.base.JoinPath("/v1/statement").String(), sql)
-	for err == nil {
-		if p.Error != nil {
-			return answer{}, p.Error
+	all := int64(0)
+	err = c.pages(ctx, sql, func(p *page, size int64) error {
+		if all += size; all > maxAnswer {
+			return errors.New("trino: the answer is too large")
 		}
 		if a.rows = append(a.rows, p.Data...); len(p.Columns) > 0 {
 			a.columns = p.Columns
 		}
-		if p.Next == "" {
-			return a, nil
+		return nil
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	return a, nil
+}
+
+// pages runs one statement, and calls take with each page and its bytes. What the coordinator is
+// doing when ctx ends or take fails is ended there.
+func (c *client) pages(ctx context.Context, sql string, take func(p *page, size int64) error) error {
+	p, size, err := c.fetch(ctx, http.MethodPost, c.base.JoinPath("/v1/statement").String(), sql)
+	for err == nil {
+		if p.Error != nil {
+			return p.Error
 		}
 		next := p.Next
-		if err = c.own(next); err != nil {
-			return answer{}, err
+		if next != "" {
+			if err := c.own(next); err != nil {
+				return err
+			}
 		}
-		var n int64
-		if p, n, err = c.fetch(ctx, http.MethodGet, next, ""); err != nil {
-			c.end(next)
-			return answer{}, err
+		err = take(p, size)
+		if next == "" {
+			return err
 		}
-		if size += n; size > maxAnswer {
+		if err == nil {
+			p, size, err = c.fetch(ctx, http.MethodGet, next, "")
+		}
+		if err != nil {
 			c.end(next)
-			return answer{}, errors.New("trino: the answer is too large")
 		}
 	}
-	return answer{}, err
+	return err
 }
 
 // own refuses an address of another server, to which the password would go.

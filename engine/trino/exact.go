@@ -107,23 +107,35 @@ func (s *snapshot) rows(ctx context.Context, sql string, tables []string, types 
 	if err != nil {
 		return nil, err
 	}
-	texts, err := s.engine.query(ctx, withed(read)+transport(salted(sql, salt), types))
+	a, err := s.engine.ask(ctx, withed(read)+transport(salted(sql, salt), types))
 	if err != nil {
 		return nil, err
 	}
-	out := make([][]sqltype.Value, len(texts))
-	for i, row := range texts {
-		if len(row) != len(types) {
-			return nil, errNoValue
-		}
-		out[i] = make([]sqltype.Value, len(types))
-		for j, text := range row {
-			if out[i][j], err = value(text, types[j]); err != nil {
-				return nil, fmt.Errorf("column %d: %w", j, err)
-			}
+	out := make([][]sqltype.Value, len(a.rows))
+	for i, cells := range a.rows {
+		if out[i], err = values(cells, types); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// values reads a row of transported columns.
+func values(cells []cell, types []sqltype.Type) ([]sqltype.Value, error) {
+	if len(cells) != len(types) {
+		return nil, errNoValue
+	}
+	row := make([]sqltype.Value, len(types))
+	for i, c := range cells {
+		text, err := c.asText()
+		if err != nil {
+			return nil, err
+		}
+		if row[i], err = value(text, types[i]); err != nil {
+			return nil, fmt.Errorf("column %d: %w", i, err)
+		}
+	}
+	return row, nil
 }
 
 // salted puts a salt into a rendered statement: where its mark stands in no text and no name.

@@ -14,6 +14,12 @@ import (
 	"github.com/discreet-dp/discreet/internal/postgrestest"
 )
 
+// mapOver runs a module over the demo's visits.
+func mapOver(catalog, thousandths string, more ...string) []string {
+	return append([]string{"map", "--catalog", catalog, "--module", "../../sandbox/testdata/c/mapper.wasm", "--table", "visits", "--columns", "age,cost",
+		"--keys", "0-24,25-49,50-74,75+", "--value", "0..3000", "--rho", "0.00" + thousandths}, more...)
+}
+
 // The demo in a PostgreSQL database asks its five questions there, as often as one likes; its catalog
 // fits what check finds, and explain shows the server's SQL without the salt. A schema of its name
 // that is somebody else's stays as it is.
@@ -22,10 +28,7 @@ func TestDemoInPostgres(t *testing.T) {
 	t.Setenv("DISCREET_ENGINE", url)
 	dir := filepath.Join(t.TempDir(), "demo")
 	catalog := filepath.Join(dir, "discreet.toml")
-	over := func(thousandths string, more ...string) []string {
-		return append([]string{"map", "--catalog", catalog, "--module", "../../sandbox/testdata/c/mapper.wasm", "--table", "visits", "--columns", "age,cost",
-			"--keys", "0-24,25-49,50-74,75+", "--value", "0..3000", "--rho", "0.00" + thousandths}, more...)
-	}
+	over := func(thousandths string, more ...string) []string { return mapOver(catalog, thousandths, more...) }
 	for _, x := range []struct {
 		args []string
 		want []string

@@ -12,7 +12,7 @@ import (
 )
 
 // The demo in a Trino cluster asks its five questions there, as often as one likes; its catalog fits what
-// check finds. A schema of its name that is somebody else's stays as it is.
+// check finds, and a module runs over its visits. A schema of its name that is somebody else's stays as it is.
 func TestDemoInTrino(t *testing.T) {
 	c := trinotest.Start(t)
 	t.Setenv("DISCREET_ENGINE", c.As("owner"))
@@ -25,6 +25,7 @@ func TestDemoInTrino(t *testing.T) {
 		{[]string{"demo", "--engine", "trino", "--dir", dir}, []string{"in schema lake." + clinic.Schema + " of " + c.URL, "5. ", "\n   ICU "}},
 		{[]string{"check", "--catalog", catalog}, []string{"visits (lake.discreet_demo.visits): 200000 rows of 20000 units", "departments (lake.discreet_demo.departments): 8 rows", "0 problems"}},
 		{[]string{"explain", "--sql", "--rho", "0.01", "SELECT sex, sum(cost) FROM visits GROUP BY sex", "--catalog", catalog}, []string{"engine SQL", "$salt"}},
+		{mapOver(catalog, "5"), []string{"\n75+ "}},
 		{[]string{"demo", "--engine", "trino", "--files", "--dir", dir}, []string{"afresh"}},
 	} {
 		out, code := runCommand(t, x.args...)

@@ -51,8 +51,8 @@ A record at which the module fails, runs out of fuel or leaves its form gives th
 value of --default (and nothing without one), never an error. How long the module
 runs is not hidden: see docs/sandbox.md.
 
-Where the records are in PostgreSQL, they are read there by ranges of units, all in one
-state, and the statement reads mapped alone: docs/map.md.
+Where the records are in PostgreSQL or in a Trino cluster, they are read there by ranges
+of units, and the statement reads mapped alone: docs/map.md.
 
 --worker has other machines run the module (discreet worker). The answer is the same, and
 a worker that is lost is done without.
@@ -86,11 +86,6 @@ Exit codes are those of discreet query.`,
 			return err
 		}
 		defer w.Close()
-		if w.Catalog.Engine.Kind == catalog.Trino {
-			if err := w.FilesAlone("discreet map"); err != nil {
-				return err
-			}
-		}
 		mapper, job, err := m.load(ctx, &w)
 		if err != nil {
 			return err
