@@ -289,11 +289,16 @@ func (t *tracer) look(tid int) (held bool) {
 	return false
 }
 
+// device reports whether a descriptor's name is of a device: files in memory are none.
+func device(name string) bool {
+	return strings.HasPrefix(name, "/dev/") && !strings.HasPrefix(name, "/dev/shm/")
+}
+
 // object names what a descriptor is; "" for what stays in the process.
 func (t *tracer) object(fd int) string {
 	name, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", t.pid, fd))
 	switch {
-	case err != nil || strings.HasPrefix(name, "anon_inode:") || strings.HasPrefix(name, "/proc/") || strings.HasPrefix(name, "/sys/") || strings.HasPrefix(name, "/dev/"):
+	case err != nil || strings.HasPrefix(name, "anon_inode:") || strings.HasPrefix(name, "/proc/") || strings.HasPrefix(name, "/sys/") || device(name):
 		return ""
 	case strings.HasPrefix(name, "socket:"):
 		return "client"

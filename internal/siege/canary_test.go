@@ -368,7 +368,7 @@ func (s *stand) bare(t *testing.T, p *pit, v *server) {
 	}
 	for _, f := range open {
 		name, err := os.Readlink(at + "fd/" + f.Name())
-		if err != nil || !strings.HasPrefix(name, "/") || strings.HasPrefix(name, "/dev/") || s.mayHold(strings.TrimSuffix(name, " (deleted)")) {
+		if err != nil || !strings.HasPrefix(name, "/") || device(name) || s.mayHold(strings.TrimSuffix(name, " (deleted)")) {
 			continue
 		}
 		if text, err := os.ReadFile(at + "fd/" + f.Name()); err == nil { // a folder cannot be read
