@@ -239,6 +239,8 @@ func (s *statement) notes() []string {
 	for number, r := range s.certificate.Releases {
 		switch {
 		case r.OneRow || len(r.Components) == 0:
+		case r.Kept:
+			note(fmt.Sprintf("each unit counts with at most %s of %s, the same for every statement; intervals do not cover what this leaves out", count(r.Rows, "row"), keptOf(r.Input).Name))
 		case r.Within != nil:
 			bound := count(r.MaxGroups, "group")
 			if r.MaxRows > 0 {

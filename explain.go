@@ -218,9 +218,14 @@ func (s *statement) words(number int) []string {
 	for _, c := range derived(r) {
 		say("%s is derived, in each row alone: %s", c.Name, c.Is.Text)
 	}
+	if t := keptOf(r.Input); t != nil && !r.Kept {
+		say("a unit has at most %s in %q, the same for every statement", count(t.MaxUnitRows, "row"), t.Name)
+	}
 	switch {
 	case r.OneRow:
 		say("a unit has at most one row by construction")
+	case r.Kept:
+		say("a unit has at most %s in %q, which the owner has kept once, the same for every statement: all of them count, in whatever groups", count(r.Rows, "row"), keptOf(r.Input).Name)
 	case r.Within != nil:
 		names := make([]string, len(r.Within))
 		for i, k := range r.Within {
@@ -233,7 +238,7 @@ func (s *statement) words(number int) []string {
 	default:
 		say("a unit keeps rows in at most %s, chosen at random", count(r.MaxGroups, "group"))
 	}
-	if r.MaxRows > 0 && !r.OneRow {
+	if r.MaxRows > 0 && !r.OneRow && !r.Kept {
 		say("and at most %s in each, chosen at random", count(r.MaxRows, "row"))
 	}
 	switch {
@@ -255,7 +260,11 @@ func (s *statement) words(number int) []string {
 	for a, g := range r.Aggregates {
 		for _, i := range g.Components {
 			comp := r.Components[i]
-			say("%s: %s one unit changes its %s by at most %v in a group", s.shown(number, a), change, componentWord(comp.Kind), *float(moved(comp), comp.Grid))
+			where := "in a group"
+			if r.Kept && d.Neighbours == privacy.AddRemove {
+				where = "in all groups together"
+			}
+			say("%s: %s one unit changes its %s by at most %v %s", s.shown(number, a), change, componentWord(comp.Kind), *float(moved(comp), comp.Grid), where)
 		}
 	}
 	return w
@@ -347,4 +356,17 @@ func (s *statement) expectedErrors() ([]ExpectedError, error) {
 		}
 	}
 	return out, nil
+}
+
+// keptOf is the table that is declared with a number of rows a unit, of a release that is bounded by it.
+func keptOf(n plan.Node) *catalog.Table {
+	if s, ok := n.(*plan.Scan); ok && s.Table.MaxUnitRows > 0 {
+		return s.Table
+	}
+	for _, in := range n.Inputs() {
+		if t := keptOf(in); t != nil {
+			return t
+		}
+	}
+	return nil
 }

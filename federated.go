@@ -345,6 +345,7 @@ func (s *Statement) Joint(names []string, offers []*Offer, parties Parties) (*Jo
 	certificate.Releases = make([]*stability.Release, len(planned.certificate.Releases))
 	for i, r := range planned.certificate.Releases {
 		wide := *r
+		wide.Rows = 0 // another holder's units may have more
 		wide.MaxGroups, wide.MaxRows = joint.Releases[i].MaxGroups, joint.Releases[i].MaxRows
 		wide.Components = slices.Clone(r.Components)
 		for j := range wide.Components {

@@ -124,6 +124,9 @@ type Table struct {
 	// aggregation: to how many groups, and how many rows in each. 0 means not
 	// declared. Both are 1 where the unit is a row.
 	MaxGroups, MaxRows int64
+	// MaxUnitRows is how many of a unit's rows the table has, or 0: engines leave out the others when they
+	// read it, by an order that depends on the unit's own rows alone.
+	MaxUnitRows int64
 	// Auto says that tighter ones may be found privately, for each set of grouping keys: MaxGroups and
 	// MaxRows are the most that is looked for, and hold until then.
 	Auto bool

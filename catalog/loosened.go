@@ -95,6 +95,7 @@ func tableRules() []rule[Table] {
 		}},
 		{"MaxGroups", "max_groups_per_unit", func(b, a *Table) bool { return boundWithin(b.MaxGroups, a.MaxGroups) }},
 		{"MaxRows", "max_rows_per_group", func(b, a *Table) bool { return boundWithin(b.MaxRows, a.MaxRows) }},
+		{"MaxUnitRows", "max_rows_per_unit", func(b, a *Table) bool { return boundWithin(b.MaxUnitRows, a.MaxUnitRows) }},
 		{"Auto", "", free[Table]}, // what is found is within what is declared
 		{"Form", "csv", func(b, a *Table) bool { return reflect.DeepEqual(b.Form, a.Form) }}, // a record that reads otherwise could be of another unit
 		{"Malformed", "malformed", unchanged(func(t *Table) Malformed { return t.Malformed })},

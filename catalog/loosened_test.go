@@ -30,6 +30,7 @@ also_in = ["other"]
 unit = "patient_id"
 max_groups_per_unit = 3
 max_rows_per_group = 5
+max_rows_per_unit = 9
 malformed = "null"
 [tables.visits.csv]
 delimiter = ";"
@@ -85,6 +86,9 @@ func TestLoosened(t *testing.T) {
 		{"max_groups_per_unit = 3", "", "tables.visits.max_groups_per_unit"},
 		{"max_rows_per_group = 5", "max_rows_per_group = 500", "tables.visits.max_rows_per_group"},
 		{"max_rows_per_group = 5", "max_rows_per_group = 1", ""},
+		{"max_rows_per_unit = 9", "max_rows_per_unit = 10", "tables.visits.max_rows_per_unit"},
+		{"max_rows_per_unit = 9", "", "tables.visits.max_rows_per_unit"},
+		{"max_rows_per_unit = 9", "max_rows_per_unit = 8", ""},
 		{`malformed = "null"`, `malformed = "skip"`, "tables.visits.malformed"},
 		{`delimiter = ";"`, `delimiter = ","`, "tables.visits.csv"},
 		{"lower = 0, upper = 100", "lower = -1, upper = 100", "tables.visits.columns.age.lower"},

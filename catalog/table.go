@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-dp/discreet/notation"
 )
 
-// maxBound bounds max_groups_per_unit and max_rows_per_group, so that no
+// maxBound bounds max_groups_per_unit, max_rows_per_group and max_rows_per_unit, so that no
 // product of a few of them leaves 64 bits unnoticed.
 const maxBound = 1 << 31
 
@@ -26,7 +26,7 @@ func (l *loader) relation(n *node) {
 	if _, ok := l.table(n); !ok {
 		return
 	}
-	l.keys(n, "source", "public", "domain", "also_in", "unit", "max_groups_per_unit", "max_rows_per_group", "contribution", "malformed", "csv", "columns")
+	l.keys(n, "source", "public", "domain", "also_in", "unit", "max_groups_per_unit", "max_rows_per_group", "max_rows_per_unit", "contribution", "malformed", "csv", "columns")
 	t.Public, _ = l.boolean(n.field("public"))
 	if f := n.field("source"); f == nil {
 		l.missing(n, "source", `name the file, as in source = "visits.parquet"`)
@@ -51,7 +51,7 @@ func (l *loader) relation(n *node) {
 		l.written(t, f)
 	}
 	if t.Public {
-		for _, key := range []string{"domain", "also_in", "unit", "max_groups_per_unit", "max_rows_per_group", "contribution"} {
+		for _, key := range []string{"domain", "also_in", "unit", "max_groups_per_unit", "max_rows_per_group", "max_rows_per_unit", "contribution"} {
 			if f := n.field(key); f != nil {
 				l.refuse("D093", f.key, "a public table has no %q", key).
 					Because("what is public has no privacy unit and needs no bounds").
@@ -86,7 +86,7 @@ func (l *loader) private(t *Table, n *node) {
 	for _, b := range []struct {
 		key  string
 		into *int64
-	}{{"max_groups_per_unit", &t.MaxGroups}, {"max_rows_per_group", &t.MaxRows}} {
+	}{{"max_groups_per_unit", &t.MaxGroups}, {"max_rows_per_group", &t.MaxRows}, {"max_rows_per_unit", &t.MaxUnitRows}} {
 		f := n.field(b.key)
 		if f == nil {
 			continue
@@ -99,6 +99,10 @@ func (l *loader) private(t *Table, n *node) {
 		if *b.into = v; v < 1 || v > maxBound {
 			l.refuse("D094", f.value, "%q must lie between 1 and %d", b.key, int64(maxBound))
 		}
+	}
+	if f := n.field("max_rows_per_unit"); f != nil && l.catalog.Engine.Remote() {
+		l.refuse("D094", f.key, "%q has no meaning for tables of a database", f.name).
+			Because("the rows beyond it are left out when files are read").Try("make a table there that has as many rows of each unit, and declare the other two bounds")
 	}
 	if t.Auto = l.auto("D094", n.field("contribution"), "max_groups_per_unit and max_rows_per_group"); t.Auto {
 		t.MaxGroups, t.MaxRows = cmp.Or(t.MaxGroups, mostFound), cmp.Or(t.MaxRows, mostFound)

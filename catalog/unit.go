@@ -28,6 +28,11 @@ func (l *loader) unit(t *Table, n *node) {
 		}
 		t.Unit.Kind = UnitReference
 		l.reference(t, f.field("references"))
+		if f := n.field("max_rows_per_unit"); f != nil {
+			l.refuse("D094", f.key, "%q needs the unit in the table itself", f.name).
+				Because("the rows beyond it are left out when the table alone is read, and its units are found by a reference").
+				Try("declare the other two bounds")
+		}
 		return
 	}
 	if s, ok := l.str(f); ok && s == "row" {
@@ -43,13 +48,13 @@ func (l *loader) rowUnit(t *Table, n *node) {
 		l.refuse("D088", n.field("unit").value, `"row" could mean that each row is a unit, or the column row`).
 			Try(`write unit = { column = "row" } for the column; for the rows, leave the column undeclared`)
 	}
-	for _, key := range []string{"max_groups_per_unit", "max_rows_per_group", "contribution"} {
+	for _, key := range []string{"max_groups_per_unit", "max_rows_per_group", "max_rows_per_unit", "contribution"} {
 		if f := n.field(key); f != nil {
 			l.refuse("D094", f.key, "%q has no meaning where each row is a unit", key).
 				Because("both bounds are then 1").Try("remove it")
 		}
 	}
-	t.MaxGroups, t.MaxRows, t.Auto = 1, 1, false
+	t.MaxGroups, t.MaxRows, t.MaxUnitRows, t.Auto = 1, 1, 0, false
 }
 
 // unitColumn finds the column that names the unit or refers to it.

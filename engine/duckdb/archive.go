@@ -137,7 +137,7 @@ func (a *archive) name(reading *derive.Reading, all []archivedFile) (string, err
 	for _, c := range t.Columns {
 		columns = append(columns, c.Name+" "+typeName(c.Type))
 	}
-	text, err := json.Marshal([]any{archiveFormat, a.of, all, rows, names, columns, fmt.Sprintf("%#v", t.Form), t.Malformed, t.Source.Format, byUnit(t)})
+	text, err := json.Marshal([]any{archiveFormat, a.of, all, rows, names, columns, fmt.Sprintf("%#v", t.Form), t.Malformed, t.Source.Format, byUnit(t), ofUnits(t, "")})
 	if err != nil {
 		return "", err
 	}

@@ -192,3 +192,61 @@ func TestCopiesOfTwoProcesses(t *testing.T) {
 		t.Error("the reader lost its copy")
 	}
 }
+
+// Of a unit with more rows than its table has, the same stay whatever the files are, in whatever order, from a copy or not;
+// and they stay when other units come and go.
+func TestRowsOfUnitsAreTheSame(t *testing.T) {
+	dir := t.TempDir()
+	const rows = "SELECT i % 3 AS u, i * 7 % 10 AS v FROM range(30) AS r(i)"
+	csv := "u,v\n"
+	for i := 29; i >= 0; i-- {
+		csv += fmt.Sprintf("%d,%d\n", i%3, i*7%10)
+	}
+	rewrite(t, filepath.Join(dir, "t.csv"), csv)
+	execute(t, "COPY ("+rows+") TO '"+filepath.Join(dir, "t.parquet")+"' (FORMAT parquet)")
+	execute(t, "COPY ("+rows+" WHERE i % 3 <> 1) TO '"+filepath.Join(dir, "less.parquet")+"' (FORMAT parquet)")
+	for i, half := range []string{"i >= 11 ORDER BY v", "i < 11"} {
+		execute(t, fmt.Sprintf("COPY (%s WHERE %s) TO '%s' (FORMAT parquet)", rows, half, filepath.Join(dir, fmt.Sprintf("part-%d.parquet", i))))
+	}
+	execute(t, "ATTACH '"+filepath.Join(dir, "t.duckdb")+"' AS f; CREATE TABLE f.t AS "+rows+" ORDER BY hash(i)")
+	stay := func(source string, prepared bool) string {
+		t.Helper()
+		c := unitsOf(t, dir, source)
+		c.Tables[0].MaxUnitRows = 4
+		e := open(t, c, duckdb.Restless(duckdb.Options{Threads: 1, Lazy: true, Copies: filepath.Join(t.TempDir(), "copies")}, restless))
+		if prepared {
+			if _, err := e.MakeCopy(t.Context(), "t"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := duckdb.Fresh(t.Context(), e, "t"); err != nil {
+			t.Fatal(err)
+		}
+		if n := attached(t, e); (n == 1) != prepared {
+			t.Errorf("%s: %d copies are read", source, n)
+		}
+		var text string
+		if err := duckdb.DB(e).QueryRowContext(t.Context(), "SELECT string_agg(u || ':' || v, ' ' ORDER BY u, v) FROM t").Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	want := stay("t.parquet", false)
+	if n := strings.Count(want, ":"); n != 12 {
+		t.Fatalf("%d rows stay: %s", n, want)
+	}
+	for source, prepared := range map[string]bool{"t.parquet": true, "t.csv": true, "part-*.parquet": true, "t.duckdb#t": false} {
+		if got := stay(source, prepared); got != want {
+			t.Errorf("%s: %s stay, want %s", source, got, want)
+		}
+	}
+	var others []string
+	for _, row := range strings.Fields(want) {
+		if !strings.HasPrefix(row, "1:") {
+			others = append(others, row)
+		}
+	}
+	if got := stay("less.parquet", false); got != strings.Join(others, " ") {
+		t.Errorf("without a unit %s stay, want %s", got, others)
+	}
+}

@@ -368,7 +368,7 @@ func relations(ctx context.Context, conn *sql.Conn, readings []*derive.Reading, 
 		if err != nil {
 			return nil, err
 		}
-		views = append(views, "CREATE OR REPLACE VIEW "+quote(r.Table.Name)+" AS "+rows)
+		views = append(views, "CREATE OR REPLACE VIEW "+quote(r.Table.Name)+" AS "+ofUnits(r.Table, rows))
 	}
 	return views, nil
 }

@@ -231,7 +231,7 @@ func (e *Engine) archived(ctx context.Context, c *duckdb.Conn, t *catalog.Table,
 }
 
 // fill makes the table of the declared columns and appends the records.
-func (s *copied) fill(ctx context.Context, c *duckdb.Conn, into string) error {
+func (s *copied) fill(ctx context.Context, c *duckdb.Conn, into string) (err error) {
 	reading, err := derive.Read(s.table)
 	if err != nil {
 		return err
@@ -244,15 +244,28 @@ func (s *copied) fill(ctx context.Context, c *duckdb.Conn, into string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.ExecContext(ctx, "CREATE TABLE "+into+" ("+strings.Join(columns, ", ")+")", nil); err != nil {
+	rows := into
+	if s.table.MaxUnitRows > 0 {
+		rows = into + "_all"
+	}
+	if _, err := c.ExecContext(ctx, "CREATE TABLE "+rows+" ("+strings.Join(columns, ", ")+")", nil); err != nil {
 		return err
 	}
+	if rows != into {
+		defer func() {
+			_, dropped := c.ExecContext(context.WithoutCancel(ctx), "DROP TABLE "+rows, nil)
+			err = errors.Join(err, dropped)
+		}()
+	}
 	for _, p := range all {
-		if err := s.append(ctx, c, reading, p, into); err != nil {
+		if err := s.append(ctx, c, reading, p, rows); err != nil {
 			return err
 		}
 	}
-	return nil
+	if rows != into {
+		_, err = c.ExecContext(ctx, "CREATE TABLE "+into+" AS "+ofUnits(s.table, "FROM "+rows), nil)
+	}
+	return err
 }
 
 // append copies the records of one part.

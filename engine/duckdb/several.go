@@ -180,7 +180,7 @@ func several(ctx context.Context, rows func(context.Context, string) ([][]any, e
 		}
 		branches = append(branches, branch)
 	}
-	return "CREATE OR REPLACE VIEW " + quote(t.Name) + " AS " + strings.Join(branches, " UNION ALL "), nil
+	return "CREATE OR REPLACE VIEW " + quote(t.Name) + " AS " + ofUnits(t, strings.Join(branches, " UNION ALL ")), nil
 }
 
 // listed are the files of a table, each of which is one.

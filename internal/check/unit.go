@@ -161,7 +161,7 @@ func (k *checker) judgeUnits(u *Units) {
 	if d := k.declared.Domain; u.Units > 0 && d.Delta.Float64()*float64(u.Units) >= 0.1 {
 		k.table.find(Warning, "", "delta %s of domain %q is large for %d units: it should be well below one over their number", d.Delta, d.ID, u.Units)
 	}
-	if k.declared.MaxGroups == 0 || k.declared.MaxRows == 0 {
+	if (k.declared.MaxGroups == 0 || k.declared.MaxRows == 0) && k.declared.MaxUnitRows == 0 {
 		k.table.find(Warning, "", "max_groups_per_unit or max_rows_per_group is not declared: statements that need it are refused")
 	}
 }

@@ -28,6 +28,7 @@ type Table struct {
 	Unit      string `json:"unit,omitempty"`
 	MaxGroups int64  `json:"max_groups_per_unit,omitempty"`
 	MaxRows   int64  `json:"max_rows_per_group,omitempty"`
+	UnitRows  int64  `json:"max_rows_per_unit,omitempty"`
 	// Contribution is "auto" where tighter ones may have been found, and a column's Bounds likewise.
 	Contribution string   `json:"contribution,omitempty"`
 	Budget       string   `json:"budget,omitempty"`
@@ -77,7 +78,7 @@ func Tables(c *catalog.Catalog, name string, most int) ([]Table, error) {
 }
 
 func ofTable(c *catalog.Catalog, t *catalog.Table, most int) Table {
-	d := Table{Table: t.Name, Public: t.Public, MaxGroups: t.MaxGroups, MaxRows: t.MaxRows}
+	d := Table{Table: t.Name, Public: t.Public, MaxGroups: t.MaxGroups, MaxRows: t.MaxRows, UnitRows: t.MaxUnitRows}
 	if t.Auto {
 		d.Contribution = "auto"
 	}

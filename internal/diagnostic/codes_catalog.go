@@ -89,7 +89,7 @@ var catalogEntries = []Entry{
 	{
 		Code:    "D094",
 		Title:   "a contribution bound that cannot be used",
-		Explain: "max_groups_per_unit and max_rows_per_group are whole numbers from 1 to 2147483648. Where each row is a unit, both are 1: leave them out.",
+		Explain: "max_groups_per_unit, max_rows_per_group and max_rows_per_unit are whole numbers from 1 to 2147483648. Where each row is a unit, all are 1: leave them out. max_rows_per_unit is for a table in files that has the unit in a column of its own.",
 		Example: "[domains.person]\nmeasure = \"pure\"\nepsilon = 1.0\n[tables.people]\nsource = \"people.csv\"\ndomain = \"person\"\nunit = \"row\"\nmax_rows_per_group = 2\ncolumns.age = { type = \"integer\" }\n",
 	},
 	{

@@ -26,11 +26,11 @@ import (
 type Bounded struct {
 	Input Node
 	Unit  int // the input's column with the unit's key
-	// OneRow says that no unit has two rows: the bounds hold by construction
-	// and the unit's key is not read.
-	OneRow bool
-	Keys   []Expr
-	Names  []string
+	// Whole says that the bounds hold by construction, so that every row counts and the unit's key is not
+	// read: no unit has two rows, or all contributions are of single rows, of which no unit has too many.
+	Whole bool
+	Keys  []Expr
+	Names []string
 	// Shown are the keys by which step 3 sums, where these are not all: what was bounded by
 	// finer groups is added up. nil for all.
 	Shown []int

@@ -58,7 +58,7 @@ func format(b *strings.Builder, n Node, depth int) {
 			fmt.Fprintf(b, " limits groups %d unit %q public %t", l.Groups, l.Unit, l.Public)
 		}
 	case *Bounded:
-		fmt.Fprintf(b, "bounded [%s] unit $%d groups %d rows %d one-row %t", namedAll(n.Keys, n.Names), n.Unit, n.MaxGroups, n.MaxRows, n.OneRow)
+		fmt.Fprintf(b, "bounded [%s] unit $%d groups %d rows %d one-row %t", namedAll(n.Keys, n.Names), n.Unit, n.MaxGroups, n.MaxRows, n.Whole)
 		if n.Shown != nil {
 			fmt.Fprintf(b, " shown %v", n.Shown)
 		}

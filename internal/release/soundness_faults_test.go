@@ -35,7 +35,7 @@ var faults = []fault{
 	}, 12},
 	{"L0 is not enforced", pipeline{plan: func(_ *stability.Release, b *plan.Bounded) { b.MaxGroups = unlimited }}, 10},
 	{"R is not enforced", pipeline{plan: func(_ *stability.Release, b *plan.Bounded) { b.MaxRows = max(b.MaxRows, b.MaxRows*unlimited) }}, 5},
-	{"the bounds are taken for granted", pipeline{plan: func(_ *stability.Release, b *plan.Bounded) { b.OneRow = true }}, 5},
+	{"the bounds are taken for granted", pipeline{plan: func(_ *stability.Release, b *plan.Bounded) { b.Whole = true }}, 5},
 	{"values are not clamped", pipeline{plan: eachFixed(func(c *plan.Call) plan.Expr { return wide(c) })}, 33},
 	{"the clamp comes before the cast or the operation", pipeline{plan: eachFixed(clampFirst)}, 67},
 	{"NaN comes through LEAST and GREATEST", pipeline{
@@ -95,7 +95,7 @@ var faults = []fault{
 	{"values are made distinct before the bound", pipeline{plan: distinctFirst}, 50},
 	{"the distinct values of a unit are not bounded", pipeline{sql: replace(` FILTER \(WHERE s\d+ <= \d+\)`, "")}, 21},
 	{"groups are selected by rows, not units", pipeline{plan: func(r *stability.Release, b *plan.Bounded) {
-		if last := len(b.Contributions) - 1; r.Private && !b.OneRow {
+		if last := len(b.Contributions) - 1; r.Private && !b.Whole {
 			b.MaxRows = max(b.MaxRows, 2)
 			b.Contributions[last] = plan.Contribution{Kind: plan.Added, Value: &plan.Literal{Value: int64(1), T: sqltype.Of(sqltype.Bigint)}}
 		}
@@ -484,7 +484,7 @@ func clampFirst(c *plan.Call) plan.Expr {
 // before the bounds are applied.
 func distinctFirst(r *stability.Release, b *plan.Bounded) {
 	i := slices.IndexFunc(b.Contributions, func(c plan.Contribution) bool { return c.Kind == plan.DistinctValues })
-	if i < 0 || b.OneRow {
+	if i < 0 || b.Whole {
 		return
 	}
 	unit := b.Input.Columns()[b.Unit]

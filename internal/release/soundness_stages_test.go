@@ -174,7 +174,7 @@ func TestStagesAreSound(t *testing.T) {
 		}},
 		"a stage of many rows is taken for one": {plan: func(_ *stability.Release, b *plan.Bounded) {
 			if contains(b.Input, func(n plan.Node) bool { _, ok := n.(*plan.Stage); return ok }) {
-				b.OneRow = true
+				b.Whole = true
 			}
 		}},
 		"numbered groups are taken for all that a unit may be in": {plan: func(r *stability.Release, b *plan.Bounded) {

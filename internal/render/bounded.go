@@ -70,7 +70,7 @@ func (d Dialect) release(b *plan.Bounded, stages Stages, compared bool) (engine.
 	}
 	r.stages = stages
 	slice := r.dialect.slice("u")
-	q := engine.Query{Values: len(b.Contributions), Sliceable: !b.OneRow && slice != ""}
+	q := engine.Query{Values: len(b.Contributions), Sliceable: !b.Whole && slice != ""}
 	input, scope := r.relation(b.Input), r.scope(column)
 	w := &bounded{node: b, scope: scope, compared: compared, types: map[string]sqltype.Type{"u": b.Input.Columns()[b.Unit].Type}}
 	for _, i := range w.shown() {
@@ -130,7 +130,7 @@ func (d Dialect) release(b *plan.Bounded, stages Stages, compared bool) (engine.
 		}
 	}
 	source := fmt.Sprintf("SELECT %s FROM (%s) AS t%s", strings.Join(rows, ", "), input, fence)
-	if !b.OneRow && slice != "" {
+	if !b.Whole && slice != "" {
 		where = append(where, slice)
 	}
 	if len(where)+len(joins) > 0 || fence != "" {
@@ -177,8 +177,8 @@ type bounded struct {
 }
 
 func (w *bounded) render(rows string) string {
-	if w.node.OneRow {
-		return w.group(rows, w.oneRow)
+	if w.node.Whole {
+		return w.group(rows, w.whole)
 	}
 	if d := w.splitting(); d != nil {
 		return w.split(d, rows)
@@ -608,8 +608,9 @@ func (w *bounded) group(rows string, value func(int, plan.Contribution) string) 
 	return text
 }
 
-// oneRow is a contribution where every row is the only one of its unit.
-func (w *bounded) oneRow(i int, c plan.Contribution) string {
+// whole is a contribution where every row counts, and is the only one of its unit where units are counted or
+// sums of one clamped.
+func (w *bounded) whole(i int, c plan.Contribution) string {
 	v := fmt.Sprintf("v%d", i)
 	switch {
 	case c.Kind == plan.Clamped:

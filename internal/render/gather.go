@@ -22,7 +22,7 @@ type gathering interface {
 func (w *bounded) gathering() gathering {
 	b := w.node
 	d, able := w.dialect.(gathering)
-	if !able || b.OneRow || b.Bin != nil || b.MaxRows < 1 || !w.added() || w.summable() && len(b.Keys) == 0 {
+	if !able || b.Whole || b.Bin != nil || b.MaxRows < 1 || !w.added() || w.summable() && len(b.Keys) == 0 {
 		return nil
 	}
 	for i, key := range b.Keys {

@@ -35,7 +35,7 @@ const (
 func (w *bounded) splitting() splitting {
 	b := w.node
 	d, able := w.dialect.(splitting)
-	if !able || b.OneRow || b.MaxRows < 1 || w.cuts() && w.places() == 0 {
+	if !able || b.Whole || b.MaxRows < 1 || w.cuts() && w.places() == 0 {
 		return nil
 	}
 	if slices.ContainsFunc(b.Contributions, func(c plan.Contribution) bool { return c.Kind == plan.DistinctValues }) {

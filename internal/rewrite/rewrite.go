@@ -39,6 +39,11 @@ func Release(r *stability.Release, values [][]sqltype.Value) *plan.Bounded {
 	if r.Private {
 		b.Contributions = append(b.Contributions, plan.Contribution{Kind: plan.UnitCount})
 	}
+	for _, c := range b.Contributions {
+		if r.Kept && c.Kind != plan.Added && c.Kind != plan.DistinctValues {
+			panic("rewrite: what looks at all of a unit's rows is bounded by single rows")
+		}
+	}
 	return b
 }
 
@@ -81,7 +86,7 @@ func bounded(r *stability.Release, values [][]sqltype.Value) *plan.Bounded {
 	}
 	rows := thread(r.Input, keyed)
 	unit := len(rows.Columns()) - 1
-	b := &plan.Bounded{Unit: unit, OneRow: r.OneRow, MaxGroups: r.MaxGroups, MaxRows: r.MaxRows, Span: r.Span}
+	b := &plan.Bounded{Unit: unit, Whole: r.OneRow || r.Kept, MaxGroups: r.MaxGroups, MaxRows: r.MaxRows, Span: r.Span}
 	groups := int64(1)
 	keys := r.Keys
 	if r.Within != nil {

@@ -72,13 +72,14 @@ func (a *analysis) aggregate(n *plan.Aggregate) (*relation, error) {
 
 // release certifies n as a release and returns its place in post-processing.
 func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
-	rel := &Release{Input: r.node, Columns: n.Columns(), Span: n.Span, OneRow: r.rowsPerUnit == 1}
+	rel := &Release{Input: r.node, Columns: n.Columns(), Span: n.Span, OneRow: r.rowsPerUnit == 1, Rows: r.rowsPerUnit}
 	var complete bool
 	var err error
 	if rel.Keys, complete, err = a.groupedBy(n); err != nil {
 		return nil, err
 	}
 	rel.Private = !complete
+	rel.Kept = !rel.Private && kept(n, r)
 	if err := a.within(rel, n); err != nil {
 		return nil, err
 	}
@@ -90,12 +91,17 @@ func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
 	// and k rows in each; a single group needs no bound on groups.
 	rel.MaxGroups, rel.MaxRows = r.maxGroups, r.maxRows
 	auto, keys := searchable(n, r)
+	if rel.Kept {
+		auto = nil
+	}
 	rel.Auto = auto
 	if c := a.facts.found.contribution(auto, keys); c != nil {
 		rel.Found = true
 		rel.MaxGroups, rel.MaxRows = lesserBound(rel.MaxGroups, c.Groups), lesserBound(rel.MaxRows, c.Rows)
 	}
-	if k := r.rowsPerUnit; k > 0 {
+	if k := r.rowsPerUnit; rel.Kept {
+		rel.MaxGroups, rel.MaxRows = k, k
+	} else if k > 0 {
 		rel.MaxGroups, rel.MaxRows = lesserBound(rel.MaxGroups, k), lesserBound(rel.MaxRows, k)
 	}
 	if cells, ok := cells(rel.Bounding()); ok && complete {
@@ -136,6 +142,26 @@ func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
 		node:  &plan.Released{Index: len(a.certificate.Releases) - 1, Cols: rel.Columns, Span: n.Span},
 		state: released,
 	}, nil
+}
+
+// kept reports whether rows are bounded by how many a unit has of their table alone: where the owner declares that,
+// the statement names no bound of its own, and each aggregate adds up what single rows contribute. Numbers of units and
+// clamped sums of one look at all of a unit's rows in a group.
+func kept(n *plan.Aggregate, r *relation) bool {
+	if r.rowsPerUnit <= 1 || len(r.tables) != 1 || r.tables[0].MaxUnitRows == 0 || n.Limits != nil {
+		return false
+	}
+	for _, g := range n.Aggregations {
+		if g.Distinct && r.isUnit(g.Arg) {
+			return false
+		}
+		if ref := unwiden(g.Arg); ref != nil && g.Function == plan.Sum {
+			if _, c := origin(n.Input, ref.Index); c != nil && c.SumLower != nil {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // limit applies what a statement says: it may tighten a bound, since bounds are enforced
@@ -255,7 +281,7 @@ func undeclared(r *relation, at diagnostic.Span, name, what string) error {
 // Key identifies what a release computes: equal keys, equal releases.
 func (r *Release) Key() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\ngroups %d\n", plan.Format(r.Input), r.MaxGroups)
+	fmt.Fprintf(&b, "%s\ngroups %d of %d rows %t\n", plan.Format(r.Input), r.MaxGroups, r.Rows, r.Kept)
 	for _, k := range r.Keys {
 		fmt.Fprintf(&b, "key %s\n", plan.FormatExpr(k.Expr))
 	}

@@ -125,6 +125,7 @@ func (a *analysis) scan(n *plan.Scan) (*relation, error) {
 	case catalog.UnitRow:
 		r.maxGroups, r.maxRows, r.rowsPerUnit = 1, 1, 1
 	case catalog.UnitColumn:
+		r.rowsPerUnit = t.MaxUnitRows // engines read no more of a unit
 		for i, c := range t.Columns {
 			if c == t.Unit.Column {
 				r.unit[i] = true

@@ -76,6 +76,11 @@ type Release struct {
 	// OneRow says that a unit has at most one row in Input by construction, so
 	// that the bounds hold without being enforced.
 	OneRow bool
+	// Rows is how many rows a unit has at most in Input by construction, T; 0 if that is not known.
+	Rows int64
+	// Kept says that this alone bounds what a unit contributes: its rows, of one table that is declared with so
+	// many a unit, count in whatever groups, and nothing is chosen for the statement. MaxGroups and MaxRows are T.
+	Kept bool
 
 	// Private says that the groups are chosen by private selection on their
 	// number of distinct units; otherwise the cross product of the keys'

@@ -37,6 +37,15 @@ import (
 // and two such vectors n and m are at most Σnᵢ + Σmᵢ ≤ 2R apart in L1, and at most
 // Σnᵢ² + Σmᵢ² − 2·Σnᵢmᵢ ≤ 2R² in L2²; in a group that only one of them is in, R and R².
 // So k = 0 is the worst, and k = L0 as bad: G does not matter.
+//
+// Rows in whatever groups. Let a unit have at most T rows in all, and R in each group that count. Then it is as if
+// L0 were no more than m = ⌈T/R⌉. With n_g of its rows in group g, 0 ≤ n_g ≤ R and Σn_g ≤ m·R, and its entry x_g is
+// in (n_g/R)·[A, B]. These vectors are a polytope, in whose corners at most m of the n_g are R and the others 0, and x_g is
+// R-fold of an end: vectors with at most m entries in [A, B]. Norms of a vector, and of the difference of two, are
+// convex, so that they are largest at corners, which is what is counted above. So with R = T, where
+// nothing is chosen, L1 = L2 = T times what one row adds, whatever the keys. This holds of what single rows add: counts,
+// sums, squares, nodes of a tree, and of numbers of distinct values, to which a unit adds in a group no more than it has
+// rows there. It does not of numbers of units, nor of clamped partial sums.
 func (r *Release) Distances(c Component, levels int, n privacy.Neighbours) (l1, l2squared *big.Rat) {
 	most, wide := new(big.Rat).SetInt(c.PerGroup), new(big.Rat).SetInt(c.Spread())
 	square := func(x *big.Rat) *big.Rat { return new(big.Rat).Mul(x, x) }
@@ -71,6 +80,9 @@ func (r *Release) Distances(c Component, levels int, n privacy.Neighbours) (l1, 
 	}
 	return l1, l2squared
 }
+
+// ofRows reports whether what a unit adds to a component in a group is bounded by how many rows it has there.
+func (c Component) ofRows() bool { return c.Kind != Units && c.Kind != PartialSum }
 
 // VectorDistances are how far vectors lie apart between neighbours, over all groups, to which a unit's rows add in each
 // group a vector of entries that are not negative and add up to at most so much.

@@ -66,7 +66,7 @@ func (a *analysis) within(r *Release, n *plan.Aggregate) error {
 		r.Apart = true
 		return nil
 	}
-	if r.OneRow { // whose bounds hold by whatever keys
+	if r.OneRow || r.Kept { // whose bounds hold by whatever keys
 		return nil
 	}
 	r.Sets, r.Level = n.Sets, make([]int, len(finest))
@@ -132,6 +132,8 @@ func (r *Release) gather() {
 // moved is in how many groups a unit moves a component, by what the component says of one.
 func (r *Release) moved(c Component) int64 {
 	switch {
+	case r.Within == nil && r.Rows > 0 && r.MaxRows > 0 && c.ofRows(): // ⌈T/R⌉ of the theorem at Distances
+		return min(r.MaxGroups, 1+(r.Rows-1)/r.MaxRows)
 	case r.Within == nil:
 		return r.MaxGroups
 	case c.Kind != Units:

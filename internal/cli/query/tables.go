@@ -112,6 +112,13 @@ func writeTable(t *terminal.Terminal, d *declaration.Table) {
 // contribution says what a unit counts for in an answer.
 func contribution(d *declaration.Table) string {
 	groups, rows := fmt.Sprintf("in at most %s of an answer", times(d.MaxGroups, "group")), fmt.Sprintf("with at most %s in each", times(d.MaxRows, "row"))
+	if d.UnitRows > 0 {
+		kept := fmt.Sprintf("a unit has at most %s in it, the same for every statement", times(d.UnitRows, "row"))
+		if d.MaxGroups > 0 && d.MaxRows > 0 {
+			kept += "; where that alone does not bound an answer, it counts " + groups + ", " + rows
+		}
+		return kept
+	}
 	switch {
 	case d.Contribution != "":
 		return "a unit counts " + groups + ", " + rows + ", or tighter where that is found"

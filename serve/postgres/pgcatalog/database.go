@@ -411,6 +411,9 @@ func tableComment(t *catalog.Table) string {
 	if t.MaxRows > 0 {
 		parts = append(parts, fmt.Sprintf("at most %d rows a unit and group", t.MaxRows))
 	}
+	if t.MaxUnitRows > 0 {
+		parts = append(parts, fmt.Sprintf("at most %d rows a unit", t.MaxUnitRows))
+	}
 	return strings.Join(parts, "; ")
 }
 

@@ -1,0 +1,220 @@
+//go:build cgo
+
+package release_test
+
+import (
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/rewrite"
+	"github.com/discreet-dp/discreet/internal/stability"
+	"github.com/discreet-dp/discreet/privacy"
+)
+
+// keptCatalog has a table of which each unit has three rows at most, with bounds for what that alone does not bound.
+const keptCatalog = `[domains.add]
+measure = "zcdp"
+epsilon = 1.0
+delta = 1e-6
+[domains.replace]
+measure = "zcdp"
+epsilon = 1.0
+delta = 1e-6
+neighbours = "replace-one"
+[tables.t]
+source = "t.csv"
+domain = %q
+unit = "u"
+max_groups_per_unit = 2
+max_rows_per_group = 2
+max_rows_per_unit = 3
+[tables.t.columns]
+u = { type = "bigint" }
+g = { type = "text", domain = ["a", "b", "c", "d"] }
+k = { type = "bigint", lower = 0, upper = 1 }
+x = { type = "double", lower = -1, upper = 4 }
+y = { type = "bigint", lower = 0, upper = 3 }
+p = { type = "bigint", lower = 0, upper = 3, sum_lower = 0, sum_upper = 4 }
+`
+
+// Statements, and whether the rows that a unit has are all that bounds them.
+var keptStatements = []struct {
+	sql  string
+	kept bool
+}{
+	{"SELECT g, count(*), sum(x), count(DISTINCT y) FROM t GROUP BY g", true},
+	{"SELECT g, k, avg(x), sum(y) FILTER (WHERE x > 0) FROM t WHERE y < 3 GROUP BY g, k", true},
+	{"SELECT var_pop(x), count(y) FROM t", true},
+	{"SELECT g, k, count(*), sum(y) FROM t GROUP BY ROLLUP (g, k)", true},
+	{"SELECT g, count(DISTINCT u), count(*), sum(y) FROM t GROUP BY g", false},
+	{"SELECT g, sum(p), count(*) FROM t GROUP BY g", false},
+	{"SELECT y, count(*) FROM t GROUP BY y", true},
+	{"SELECT x, count(*) FROM t GROUP BY x", false}, // groups are selected by their units
+}
+
+// How a unit's rows lie: as it comes, all in one group with the values that move sums the most, or in several groups.
+const (
+	anyhow = iota
+	together
+	apart
+)
+
+// A keptRow is one of the table's.
+type keptRow [6]string
+
+// TestRowsThatAreKeptOnce holds certificates of a table that has so many rows of each unit against what neighbouring files
+// give through the adapter, whatever the order of their rows: of random units, of whom some have all their rows in one group,
+// with the values that move sums the most. It also shows that the bounds are reached: smaller ones would be wrong.
+func TestRowsThatAreKeptOnce(t *testing.T) {
+	t.Parallel()
+	state := uint64(2026)
+	draw := func(n int) int {
+		state = state*6364136223846793005 + 1442695040888963407
+		return int(state >> 33 % uint64(n))
+	}
+	unit := func(id, how int) (rows []keptRow) {
+		g, k, most := id%4, id%2, 5
+		one := how == together
+		if how == anyhow {
+			one, most = draw(3) == 0, 1+draw(7)
+		}
+		for range most {
+			x, y := fmt.Sprint(draw(8)-2), fmt.Sprint(draw(4))
+			if one {
+				x, y = "4", "3"
+			} else {
+				g, k = draw(5), draw(2)
+			}
+			if !one && draw(9) == 0 {
+				x = ""
+			}
+			rows = append(rows, keptRow{fmt.Sprint(id), string(rune('a' + g)), fmt.Sprint(k), x, y, y})
+		}
+		return rows
+	}
+	reached := map[string]bool{}
+	releases := 0
+	for i := range soak(8, 400) {
+		var others []keptRow
+		for id := range 2 {
+			others = append(others, unit(id, anyhow)...)
+		}
+		domain, allowed := "add", int64(1)
+		how := [...]int{together, together, apart, apart, anyhow}[min(i, 4)]
+		changed, instead := unit(7, how), []keptRow(nil)
+		if i%2 == 1 {
+			domain, allowed, instead = "replace", 2, unit(8, how)
+		}
+		shuffled := slices.Concat(changed, others)
+		for j := range shuffled {
+			at := j + draw(len(shuffled)-j)
+			shuffled[j], shuffled[at] = shuffled[at], shuffled[j]
+		}
+		text := fmt.Sprintf(keptCatalog, domain)
+		c, d := keptEngine(t, text, slices.Concat(others, changed))
+		_, same := keptEngine(t, text, shuffled)
+		_, e := keptEngine(t, text, slices.Concat(others, instead))
+		for _, s := range keptStatements {
+			certificate, err := certify(s.sql, c)
+			if err != nil {
+				t.Fatalf("%s: %v", s.sql, err)
+			}
+			for _, r := range certificate.Releases {
+				if r.Kept != s.kept {
+					t.Fatalf("%s: kept %t", s.sql, r.Kept)
+				}
+				if !rewrite.Summed(r) {
+					continue
+				}
+				_, q, _, err := pipeline{}.query(r, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				q.Salt = int64(draw(1 << 20))
+				var results []groups
+				for _, over := range []engine.Engine{d, same, e} {
+					got, err := revealed(t.Context(), over, q)
+					if err != nil {
+						t.Fatalf("%s: %v", s.sql, err)
+					}
+					results = append(results, got)
+				}
+				r = summed(r)
+				releases++
+				if m := measure(r, results[0], results[1], 0); m.broken != "" {
+					t.Fatalf("example %d: in another order, %s\n%s\n%v", i, m.broken, s.sql, shuffled)
+				}
+				if m := measure(r, results[0], results[2], allowed); m.broken != "" {
+					t.Fatalf("example %d: %s\n%s\n%s\n%v\n%v", i, m.broken, s.sql, q.SQL, changed, instead)
+				}
+				for _, kind := range reaches(r, results[0], results[2], allowed) {
+					reached[fmt.Sprintf("%s %d", domain, kind)] = true
+				}
+			}
+		}
+	}
+	for _, kind := range []stability.ComponentKind{stability.Rows, stability.Sum} {
+		for _, domain := range []string{"add", "replace"} {
+			if !reached[fmt.Sprintf("%s %d", domain, kind)] {
+				t.Errorf("%s: no component of kind %d is as far apart as its certificate says", domain, kind)
+			}
+		}
+	}
+	t.Logf("%d releases, reached: %v", releases, reached)
+}
+
+// reaches are the kinds of components that are as far apart, in L2, as the certificate of a release says.
+func reaches(r *stability.Release, d, e groups, allowed int64) (kinds []stability.ComponentKind) {
+	for i, c := range r.Components {
+		squares := new(big.Int)
+		for key := range d {
+			diff := new(big.Int).Set(d[key].values[i])
+			if w, ok := e[key]; ok {
+				diff.Sub(diff, w.values[i])
+			}
+			squares.Add(squares, diff.Mul(diff, diff))
+		}
+		for key, row := range e {
+			if _, both := d[key]; !both {
+				squares.Add(squares, new(big.Int).Mul(row.values[i], row.values[i]))
+			}
+		}
+		_, l2 := r.Distances(c, 1, [...]privacy.Neighbours{1: privacy.AddRemove, 2: privacy.ReplaceOne}[allowed])
+		if r.Kept && new(big.Rat).SetInt(squares).Cmp(l2) == 0 {
+			kinds = append(kinds, c.Kind)
+		}
+	}
+	return kinds
+}
+
+// keptEngine opens the adapter over a file with these rows.
+func keptEngine(t *testing.T, text string, rows []keptRow) (*catalog.Catalog, engine.Engine) {
+	t.Helper()
+	dir := t.TempDir()
+	var file strings.Builder
+	file.WriteString("u,g,k,x,y,p\n")
+	for _, row := range rows {
+		file.WriteString(strings.Join(row[:], ",") + "\n")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "t.csv"), []byte(file.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := catalog.Parse(filepath.Join(dir, "catalog.toml"), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := duckdb.Open(t.Context(), c, duckdb.Options{Memory: "256MiB", Threads: 1, Temp: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	return c, e
+}
