@@ -101,6 +101,12 @@ type Mechanism struct {
 	Branching int     `json:"branching,omitempty"`
 	Levels    int     `json:"levels,omitempty"`
 	RankBound float64 `json:"rank_bound,omitempty"`
+	// Candidates, Choices and CountBound are those of a choice: among how many values it is made, in how many choices of the release a unit
+	// plays a part, and by how many rows another value may be before the one that is chosen, with the statement's confidence. Its sensitivity is the most
+	// by which a unit changes a count, and a value that has as many rows less as the scale says is less likely by a factor of e.
+	Candidates int64   `json:"candidates,omitempty"`
+	Choices    int64   `json:"choices,omitempty"`
+	CountBound float64 `json:"count_bound,omitempty"`
 }
 
 // MarshalJSON adds the type's name.
@@ -193,6 +199,9 @@ func (s *statement) mechanisms() []Mechanism {
 				out = append(out, m)
 			}
 		}
+		if r.Chosen {
+			out = append(out, s.choice(number))
+		}
 		if r.Selection != nil {
 			out = append(out, Mechanism{Column: "group selection", Mechanism: r.Selection.Name(), Sensitivity: 1,
 				Scale: r.Selection.Scale(), MaxGroupsPerUnit: r.MaxGroups, MaxRowsPerGroup: 1})
@@ -200,6 +209,20 @@ func (s *statement) mechanisms() []Mechanism {
 	}
 	return out
 }
+
+// choice describes that of a release.
+func (s *statement) choice(release int) Mechanism {
+	r := s.design.Releases[release]
+	m := Mechanism{Column: chosenColumn(r.Release), Mechanism: r.Choice.Name, MaxGroupsPerUnit: r.MaxGroups, MaxRowsPerGroup: r.MaxRows,
+		Candidates: r.Choice.Candidates, Choices: r.Choice.Choices}
+	m.Scale, _ = r.Choice.Scale().Float64()
+	m.Sensitivity = *float(r.Choice.Sensitivity, big.NewRat(1, 1))
+	m.CountBound, _ = r.Choice.Reach(s.beta()) // prepare has seen that it is known
+	return m
+}
+
+// chosenColumn names the column of a release whose value is chosen.
+func chosenColumn(r *stability.Release) string { return r.Columns[len(r.Columns)-1].Name }
 
 // shown names an aggregate of a release as the statement's columns do.
 func (s *statement) shown(release, aggregate int) string {
@@ -238,6 +261,10 @@ func (s *statement) notes() []string {
 	}
 	for number, r := range s.certificate.Releases {
 		switch {
+		case r.Chosen:
+			for _, text := range s.choiceNotes(number) {
+				note(text)
+			}
 		case r.OneRow || len(r.Components) == 0:
 		case r.Kept:
 			note(fmt.Sprintf("each unit counts with at most %s of %s, the same for every statement; intervals do not cover what this leaves out", count(r.Rows, "row"), keptOf(r.Input).Name))
@@ -294,6 +321,24 @@ func (s *statement) notes() []string {
 		if slices.ContainsFunc(s.certificate.Releases, func(r *stability.Release) bool { return r.Sets != nil }) {
 			notes = append(notes, "counts and sums of rows of grouping sets are moved so that they add up; an interval is that of the set's own value, and reaches to the one that is shown")
 		}
+	}
+	return notes
+}
+
+// choiceNotes are what a reader must know of a value that was chosen.
+func (s *statement) choiceNotes(release int) []string {
+	r, m := s.certificate.Releases[release], s.choice(release)
+	confidence, _ := s.confidence.Float64()
+	notes := []string{fmt.Sprintf("%s: a choice among %d values: with confidence %v no other has more rows than the one that is shown by more than %.4g; of equal ones any may be shown, and one is where there are no rows",
+		m.Column, m.Candidates, confidence, m.CountBound)}
+	switch {
+	case r.OneRow:
+	case r.Kept:
+		notes = append(notes, fmt.Sprintf("each unit counts with at most %s of %s, the same for every statement; what is said of a choice is of what this leaves", count(r.Rows, "row"), keptOf(r.Input).Name))
+	case len(r.Keys) == 1 && r.MaxGroups == m.Candidates:
+		notes = append(notes, fmt.Sprintf("each unit counts with at most %s for each value", count(r.MaxRows, "row")))
+	default:
+		notes = append(notes, fmt.Sprintf("each unit counts in at most %s, with at most %s in each; what is said of a choice is of what these bounds leave", count(r.MaxGroups, "group"), count(r.MaxRows, "row")))
 	}
 	return notes
 }

@@ -238,6 +238,13 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 	if s.design, err = release.NewDesign(s.certificate, release.Options{Spend: release.Spend(s.spend), Weights: s.weights}); err != nil {
 		return nil, in(err, text)
 	}
+	for _, r := range s.design.Releases {
+		if r.Chosen {
+			if _, err := r.Choice.Reach(s.beta()); err != nil { // which is told in many places
+				return nil, fmt.Errorf("bound choice: %w", err)
+			}
+		}
+	}
 	return s, nil
 }
 

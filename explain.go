@@ -80,6 +80,8 @@ type ExpectedError struct {
 	// AssumedCount is, for averages and variances, the number of values that
 	// the group is assumed to count: the error falls with it.
 	AssumedCount int64 `json:"assumed_count,omitempty"`
+	// Behind says that Error is of a choice: by how many rows another value may be before the one that is shown.
+	Behind bool `json:"behind,omitempty"`
 }
 
 // UnmarshalJSON reads what is written of an explanation, as a holder of a federation sends it.
@@ -235,6 +237,8 @@ func (s *statement) words(number int) []string {
 			count(r.MaxGroups, "group"), strings.Join(names, ", "))
 	case len(r.Keys) == 0:
 		say("there is one group")
+	case r.Chosen && len(r.Keys) == 1 && r.MaxGroups == r.Candidates():
+		say("a unit may have rows of every value")
 	default:
 		say("a unit keeps rows in at most %s, chosen at random", count(r.MaxGroups, "group"))
 	}
@@ -244,6 +248,9 @@ func (s *statement) words(number int) []string {
 	switch {
 	case r.Private:
 		say("groups are published if enough units are in them, decided privately")
+	case r.Chosen:
+		say("one of the %d values of the public domain of %s is published%s, chosen by the counts of all, and no count is", r.Candidates(), chosenColumn(r),
+			map[bool]string{true: " for each combination of the other keys' public domains"}[len(r.Keys) > 1])
 	case len(r.Keys) == 1 && r.Keys[0].Numbered != nil:
 		say("every group that public rows name is published, empty ones too: they are numbered, and the number is the key")
 	case len(r.Keys) > 0:
@@ -256,6 +263,11 @@ func (s *statement) words(number int) []string {
 	change, moved := "adding or removing", func(c stability.Component) *big.Int { return c.PerGroup }
 	if d.Neighbours == privacy.ReplaceOne {
 		change, moved = "replacing", stability.Component.Spread
+	}
+	if r.Chosen {
+		say("%s: %s one unit changes the count of each value by at most %v, %s, and the choices of at most %s", chosenColumn(r), change, r.Components[0].PerGroup,
+			map[bool]string{true: "all of them in one direction", false: "some up and some down"}[d.Neighbours == privacy.AddRemove],
+			count(r.Choices(), "combination"))
 	}
 	for a, g := range r.Aggregates {
 		for _, i := range g.Components {
@@ -342,6 +354,13 @@ func (s *statement) expectedErrors() ([]ExpectedError, error) {
 	out := []ExpectedError{}
 	beta := new(big.Rat).Sub(big.NewRat(1, 1), s.confidence)
 	for number, r := range s.design.Releases {
+		if r.Chosen {
+			reach, err := r.Choice.Reach(beta)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, ExpectedError{Column: chosenColumn(r.Release), Error: reach, Behind: true})
+		}
 		for i, g := range r.Aggregates {
 			e := ExpectedError{Column: s.shown(number, i)}
 			width, err := r.ExpectedWidth(g, beta, assumedCount)

@@ -149,6 +149,10 @@ func (s *Statement) addsUp(r *stability.Release) error {
 		return s.notFederated(r.Span, "a grouping key has no public domain",
 			"which groups a holder has is private, and the groups of a federation are the same at each", "each holder declares the key's values as a public domain")
 	}
+	if r.Chosen {
+		return s.notFederated(r.Span, fmt.Sprintf("%s cannot be chosen over holders", chosenColumn(r)),
+			"a choice is made by counts that nobody has", "ask for the counts as well: approx_top_count(x, 1)")
+	}
 	for _, comp := range r.Components {
 		switch {
 		case comp.Kind == stability.Tree:

@@ -20,7 +20,7 @@ import (
 func (s *statement) question(r record, c *compiled, guard []byte) ([]byte, error) {
 	r.Mechanisms = slices.Clone(r.Mechanisms)
 	for i := range r.Mechanisms {
-		r.Mechanisms[i].Scale, r.Mechanisms[i].RankBound = 0, 0
+		r.Mechanisms[i].Scale, r.Mechanisms[i].RankBound, r.Mechanisms[i].CountBound = 0, 0, 0
 	}
 	f, err := s.digest(r, c, nil, privacy.Delta{}, guard)
 	return f[:], err
@@ -37,6 +37,15 @@ func asPrecise(released, asked []privacy.Event) bool {
 		case privacy.DiscreteGaussian:
 			a, same := asked.(privacy.DiscreteGaussian)
 			return same && r.SensitivitySquared.Cmp(a.SensitivitySquared) == 0 && r.Variance.Cmp(a.Variance) <= 0
+		case privacy.Repeat: // choices of one release
+			a, same := asked.(privacy.Repeat)
+			return same && r.Count == a.Count && asPrecise([]privacy.Event{r.Event}, []privacy.Event{a.Event})
+		case privacy.Exponential: // of the same counts: a larger epsilon tells larger ones better from others
+			a, same := asked.(privacy.Exponential)
+			return same && r.Epsilon.Cmp(a.Epsilon) >= 0
+		case privacy.NoisyMax:
+			a, same := asked.(privacy.NoisyMax)
+			return same && r.Epsilon.Cmp(a.Epsilon) >= 0
 		case privacy.Selection: // a group's chance to be shown falls with neither
 			a, same := asked.(privacy.Selection)
 			return same && r.Epsilon.Cmp(a.Epsilon) >= 0 && r.Delta.Cmp(a.Delta) >= 0

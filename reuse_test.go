@@ -29,6 +29,12 @@ func TestAsPrecise(t *testing.T) {
 	tree := func(sigma int64) privacy.Event {
 		return privacy.Tree{Sigma: big.NewRat(sigma, 1), Sensitivity: big.NewRat(1, 1), Leaves: 4}
 	}
+	choice := func(times int, epsilon string) privacy.Event {
+		return privacy.Repeat{Count: times, Event: privacy.Exponential{Epsilon: must(privacy.ParseEpsilon(epsilon))}}
+	}
+	max := func(epsilon string) privacy.Event {
+		return privacy.NoisyMax{Epsilon: must(privacy.ParseEpsilon(epsilon))}
+	}
 	type events = []privacy.Event
 	for _, c := range []struct {
 		name            string
@@ -47,6 +53,12 @@ func TestAsPrecise(t *testing.T) {
 		{"more chance of a group", events{selection("1", "1e-6")}, events{selection("0.5", "1e-7")}, true},
 		{"less delta", events{selection("1", "1e-8")}, events{selection("0.5", "1e-7")}, false},
 		{"less epsilon", events{selection("0.1", "1e-6")}, events{selection("0.5", "1e-7")}, false},
+		{"choices that tell more values apart", events{choice(3, "0.5"), max("2")}, events{choice(3, "0.4"), max("1")}, true},
+		{"choices that tell fewer apart", events{choice(3, "0.3")}, events{choice(3, "0.4")}, false},
+		{"a largest count with more noise", events{max("0.5")}, events{max("1")}, false},
+		{"fewer choices", events{choice(2, "0.4")}, events{choice(3, "0.4")}, false},
+		{"another way to choose", events{max("1")}, events{privacy.Exponential{Epsilon: must(privacy.ParseEpsilon("1"))}}, false},
+		{"a choice for counts", events{max("1")}, events{laplace(5, 1)}, false},
 		{"what is not known, equal", events{tree(5)}, events{tree(5)}, true},
 		{"what is not known, narrower", events{tree(4)}, events{tree(5)}, false},
 	} {

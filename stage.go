@@ -84,7 +84,10 @@ func (c *compiled) refuseStages(of *stability.Certificate) error {
 			return 0
 		}
 		all := int64(1)
-		for _, values := range c.domains[i] {
+		for j, values := range c.domains[i] {
+			if of.Releases[i].Chosen && j == len(c.domains[i])-1 {
+				break // one of them
+			}
 			all *= int64(len(values)) // bounded by compile
 		}
 		return all

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/noise"
 )
 
 // flipLaw is permute-and-flip's, over all orders of the list.
@@ -516,5 +517,54 @@ func TestExponentialRangeRefusals(t *testing.T) {
 	}
 	if got := e.Event().String(); got != "exponential(1)" {
 		t.Errorf("event is %s", got)
+	}
+}
+
+// Whole scores of any size are chosen from as they are: 2^53 and 2^53+1, which as floats are equal, differ, and what is beyond 2^60 counts as that. Each draw is that of
+// Choose for scores that floats hold.
+func TestChooseWhole(t *testing.T) {
+	for _, of := range []MaxNoise{LaplaceNoise, ExponentialNoise, GumbelNoise} {
+		m, err := NewNoisyMax(NoisyMaxOptions{ScoreOptions: wholeScores("80", true), Noise: of})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wide := new(big.Int).Lsh(big.NewInt(1), 100)
+		near := big.NewInt(1 << 53)
+		for _, c := range []struct {
+			scores []*big.Int
+			want   int
+		}{
+			{[]*big.Int{near, new(big.Int).Add(near, big.NewInt(1)), near}, 1},
+			{[]*big.Int{new(big.Int).Neg(wide), big.NewInt(5), wide}, 2},
+			{[]*big.Int{big.NewInt(-3)}, 0},
+		} {
+			before := fmt.Sprint(c.scores)
+			for range 20 { // each is wrong with a probability below 3e^-40, 3e-15 in all
+				i, err := m.ChooseWhole(noise.System(), c.scores)
+				if err != nil || i != c.want {
+					t.Errorf("noise %d, %v: %d, %v, want %d", of, c.scores, i, err, c.want)
+				}
+			}
+			if fmt.Sprint(c.scores) != before {
+				t.Errorf("scores %s have become %v", before, c.scores)
+			}
+		}
+		if _, err := m.ChooseWhole(noise.System(), nil); !errors.Is(err, ErrParameter) {
+			t.Errorf("no candidates: %v", err)
+		}
+		if s := m.Scale().RatString(); s != "1/80" {
+			t.Errorf("scale %s, want 1/80", s)
+		}
+		o := wholeScores("1", false)
+		o.Grid = rat("1/2")
+		if m, err = NewNoisyMax(NoisyMaxOptions{ScoreOptions: o, Noise: of}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.ChooseWhole(noise.System(), []*big.Int{near}); !errors.Is(err, ErrParameter) {
+			t.Errorf("another grid: %v", err)
+		}
+		if s := m.Scale().RatString(); s != "2" {
+			t.Errorf("scale %s, want 2", s)
+		}
 	}
 }

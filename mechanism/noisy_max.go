@@ -136,6 +136,40 @@ func (m *NoisyMax) Choose(bits noise.Bits, scores []float64) (int, error) {
 	return best, nil
 }
 
+// ChooseWhole is Choose for scores that are whole numbers of any size, where the grid is 1: nothing is
+// rounded. They are clamped to ±2^60, by which a score of a neighbour comes to lie no further away, nor on the other side.
+func (m *NoisyMax) ChooseWhole(bits noise.Bits, scores []*big.Int) (int, error) {
+	if len(scores) == 0 || m.grid.exponent != 0 {
+		return 0, fmt.Errorf("choose: %w: there are no candidates, or the grid is not 1", ErrParameter)
+	}
+	s, most := make([]int64, len(scores)), big.NewInt(maxSteps)
+	for i, x := range scores {
+		switch {
+		case x.CmpAbs(most) <= 0:
+			s[i] = x.Int64()
+		case x.Sign() > 0:
+			s[i] = maxSteps
+		default:
+			s[i] = -maxSteps
+		}
+	}
+	choose := m.index
+	if m.noise == GumbelNoise {
+		choose = m.exponential.choose
+	}
+	best, err := choose(noise.NewStream(bits), s)
+	if err != nil {
+		return 0, fmt.Errorf("choose: %w", err)
+	}
+	return best, nil
+}
+
+// Scale returns by how much a score must fall for its candidate to be less likely by a factor of e: of the exponential mechanism and of
+// one-sided noise exactly, in the score's own unit.
+func (m *NoisyMax) Scale() *big.Rat {
+	return new(big.Rat).Mul(m.scale(), m.grid.step())
+}
+
 // ChooseGap returns also the gap to the runner-up: by how much the noisy score of the
 // choice could have been less. With one candidate it is +Inf. The noise must be
 // LaplaceNoise.

@@ -246,6 +246,7 @@ func TestRefused(t *testing.T) {
 		"distinct values": {setting{rows: rows}, "SELECT count(DISTINCT age) FROM visits", "D240", "count(DISTINCT"},
 		"min":             {setting{rows: rows}, "SELECT min(age) FROM visits", "D240", "a quantile"},
 		"max":             {setting{rows: rows}, "SELECT max(age) FROM visits", "D240", "a quantile"},
+		"a choice":        {setting{rows: rows}, "SELECT mode() WITHIN GROUP (ORDER BY ward) FROM visits", "D240", "mode cannot be chosen"},
 		"private groups":  {setting{rows: rows, measure: "approx", budget: "5\ndelta = 1e-6"}, "SELECT free, count(*) FROM visits GROUP BY free", "D072", ""},
 		"nothing private": {setting{rows: rows}, "SELECT 1", "D240", "nothing of private"},
 		"no cost":         {setting{rows: rows}, "", "D070", ""},

@@ -61,6 +61,7 @@ type Release struct {
 	Noise     []Noise             // one a component
 	blends    []mixed             // the noise of components that have it together
 	Selection mechanism.Selection // set if the groups are privately selected
+	Choice    *Choice             // set if one group alone is published: then no component has noise
 
 	bounds *sync.Map // *big.Int by component and probability, as text: see bound
 }
@@ -125,6 +126,14 @@ func NewDesign(c *stability.Certificate, o Options) (*Design, error) {
 		p.chooseGaussian(d, shares)
 	}
 	for i := range d.Releases {
+		if d.Releases[i].Chosen {
+			event, err := d.Releases[i].choose(p, shares[i].choice)
+			if err != nil {
+				return nil, err
+			}
+			d.Events = append(d.Events, event)
+			continue
+		}
 		laws, err := d.Releases[i].allot(p, shares[i])
 		if err != nil {
 			return nil, err
@@ -146,19 +155,22 @@ func NewDesign(c *stability.Certificate, o Options) (*Design, error) {
 }
 
 // shares of the cost: one for each component of a release, and one for its
-// selection. All shares of a statement add up to 1.
+// selection, or for its choice. All shares of a statement add up to 1.
 type shares struct {
-	components []*big.Rat
-	selection  *big.Rat
+	components        []*big.Rat
+	selection, choice *big.Rat
 }
 
 // share splits evenly, or by weight, over the aggregates of the statement, and
 // an aggregate's share evenly over its components. A component that several
-// aggregates use collects from each.
+// aggregates use collects from each. A choice counts as an aggregate.
 func share(c *stability.Certificate, weights []*big.Rat) ([]shares, error) {
 	aggregates, selections := 0, 0
 	for _, r := range c.Releases {
 		aggregates += len(r.Aggregates)
+		if r.Chosen {
+			aggregates++
+		}
 		if r.Private {
 			selections++
 		}
@@ -188,13 +200,19 @@ func share(c *stability.Certificate, weights []*big.Rat) ([]shares, error) {
 		for j := range out[i].components {
 			out[i].components[j] = new(big.Rat)
 		}
-		for _, g := range r.Aggregates {
+		weight := func(parts int) *big.Rat {
 			w := big.NewRat(1, 1)
 			if weights != nil {
 				w.Set(weights[next])
 			}
 			next++
-			w.Quo(w, new(big.Rat).Mul(total, big.NewRat(int64(len(g.Components)), 1)))
+			return w.Quo(w, new(big.Rat).Mul(total, big.NewRat(int64(parts), 1)))
+		}
+		if r.Chosen {
+			out[i].choice = weight(1)
+		}
+		for _, g := range r.Aggregates {
+			w := weight(len(g.Components))
 			for _, j := range g.Components {
 				out[i].components[j].Add(out[i].components[j], w)
 			}
@@ -331,7 +349,7 @@ func (p *purse) chooseGaussian(d *Design, all []shares) {
 	p.gaussian = map[*stability.Release]bool{}
 	for _, r := range d.Releases {
 		// Discrete Gaussian noise has a rho, but no mu.
-		p.gaussian[r.Release] = len(r.Components) > 0 && p.measure != filter.GDP
+		p.gaussian[r.Release] = len(r.Components) > 0 && !r.Chosen && p.measure != filter.GDP
 	}
 	for {
 		p.gaussianShare.SetInt64(0)

@@ -52,7 +52,7 @@ func (summed) AddTo(noise.Bits, []*big.Int) error {
 func (d *Design) Among(parties, honest int, by mechanism.Sharing, measure filter.Measure, values func(release int) int) error {
 	d.Events = nil
 	for i := range d.Releases {
-		if d.Releases[i].Private {
+		if d.Releases[i].Private || d.Releases[i].Chosen {
 			return errors.New("share noise: the groups are chosen privately")
 		}
 		for j := range d.Releases[i].Noise {
@@ -113,7 +113,7 @@ func (d *Design) Reach(holders int) (*big.Int, error) {
 // Split returns the exact values of a release over its complete domains as additive shares, a
 // vector for each party: component by component, each over all groups in their order.
 func (r *Release) Split(exact *engine.Exact, domains [][]sqltype.Value, ring additive.Ring, parties int, bits noise.Bits) ([][]byte, error) {
-	if r.Private {
+	if r.Private || r.Chosen {
 		return nil, errors.New("split release: its groups are chosen privately")
 	}
 	if r.trees() > 0 {

@@ -44,7 +44,8 @@ var errShape = errors.New("the engine returned a result of another shape")
 // every combination is published, with noise on zero where there are no rows.
 // Otherwise the groups are chosen by private selection on their number of
 // distinct units. The groups come out sorted by key, whatever the engine's order.
-// leaves are those of the release's trees, in their order.
+// leaves are those of the release's trees, in their order. Of a release that is Chosen one group alone
+// is published for each combination of the keys but the last.
 func (r *Release) Publish(exact *engine.Exact, domains [][]sqltype.Value, bits noise.Bits, leaves ...*engine.Exact) (*Table, error) {
 	width := len(r.Keys) + len(r.Components) - len(leaves)
 	if r.Private {
@@ -58,6 +59,9 @@ func (r *Release) Publish(exact *engine.Exact, domains [][]sqltype.Value, bits n
 		if len(row) != width {
 			return nil, errShape
 		}
+	}
+	if r.Chosen {
+		return r.publishChoice(r.complete(rows, domains), len(domains[len(domains)-1]), bits)
 	}
 	t := &Table{release: r, noisy: make([][]*big.Int, len(r.Components)), trees: make([][]*tree, len(r.Components))}
 	var chosen [][]sqltype.Value

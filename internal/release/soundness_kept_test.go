@@ -57,6 +57,8 @@ var keptStatements = []struct {
 	{"SELECT g, count(DISTINCT u), count(*), sum(y) FROM t GROUP BY g", false},
 	{"SELECT g, sum(p), count(*) FROM t GROUP BY g", false},
 	{"SELECT y, count(*) FROM t GROUP BY y", true},
+	{"SELECT mode() WITHIN GROUP (ORDER BY g) FROM t", true},
+	{"SELECT k, mode() WITHIN GROUP (ORDER BY g) FROM t GROUP BY k", true},
 	{"SELECT x, count(*) FROM t GROUP BY x", false}, // groups are selected by their units
 }
 

@@ -361,6 +361,9 @@ func (d *carrier) released(n *plan.Released) (plan.Node, []carried) {
 	out := make([]carried, len(n.Cols))
 	extended := *n
 	extended.Cols = n.Cols[:len(n.Cols):len(n.Cols)]
+	if r.Chosen {
+		out[len(r.Keys)-1].why = "it is a choice; a note says by how many rows another value may be before it"
+	}
 	for i := len(r.Keys); i < len(n.Cols); i++ {
 		c := carried{sources: map[leaf]bool{{Source: Source{n.Index, i}, at: n}: true}, ends: map[int]ends{}, noise: d.additive(n, i, len(d.list))}
 		for s := range d.list {

@@ -72,7 +72,12 @@ func (a *analysis) aggregate(n *plan.Aggregate) (*relation, error) {
 
 // release certifies n as a release and returns its place in post-processing.
 func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
-	rel := &Release{Input: r.node, Columns: n.Columns(), Span: n.Span, OneRow: r.rowsPerUnit == 1, Rows: r.rowsPerUnit}
+	return a.releaseAs(n, r, false)
+}
+
+// releaseAs is release of all groups, or of one that is chosen by its count: see chosen.
+func (a *analysis) releaseAs(n *plan.Aggregate, r *relation, chosen bool) (*relation, error) {
+	rel := &Release{Input: r.node, Columns: n.Columns(), Chosen: chosen, Span: n.Span, OneRow: r.rowsPerUnit == 1, Rows: r.rowsPerUnit}
 	var complete bool
 	var err error
 	if rel.Keys, complete, err = a.groupedBy(n); err != nil {
@@ -106,6 +111,9 @@ func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
 	}
 	if cells, ok := cells(rel.Bounding()); ok && complete {
 		rel.MaxGroups = lesserBound(rel.MaxGroups, cells) // without keys there is one group
+		if chosen && len(n.Keys) == 1 {
+			rel.MaxGroups = cells // a choice needs no bound of them
+		}
 	}
 	if rel.MaxGroups == 0 {
 		return nil, undeclared(r, n.Span, "max_groups_per_unit", "to how many groups")
@@ -125,6 +133,9 @@ func (a *analysis) release(n *plan.Aggregate, r *relation) (*relation, error) {
 		rel.MaxRows = 0
 	}
 	rel.gather()
+	if chosen {
+		rel.Aggregates, rel.Columns = nil, rel.Columns[:len(rel.Keys)]
+	}
 
 	key := rel.Key()
 	for i, known := range a.keys {
@@ -282,6 +293,9 @@ func undeclared(r *relation, at diagnostic.Span, name, what string) error {
 func (r *Release) Key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\ngroups %d of %d rows %t\n", plan.Format(r.Input), r.MaxGroups, r.Rows, r.Kept)
+	if r.Chosen {
+		b.WriteString("chosen\n")
+	}
 	for _, k := range r.Keys {
 		fmt.Fprintf(&b, "key %s\n", plan.FormatExpr(k.Expr))
 	}

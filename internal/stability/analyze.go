@@ -17,7 +17,7 @@ func Analyze(statement plan.Node) (*Certificate, error) { return AnalyzeWithin(s
 
 // AnalyzeWithin is Analyze by tighter bounds than the declared ones, where some were found.
 func AnalyzeWithin(statement plan.Node, found *Found) (*Certificate, error) {
-	a := &analysis{certificate: &Certificate{}, facts: newFacts(), referred: map[*catalog.Column]bool{}}
+	a := &analysis{certificate: &Certificate{}, facts: newFacts(), referred: map[*catalog.Column]bool{}, known: map[plan.Node]*relation{}}
 	a.facts.found = found
 	a.references(statement)
 	r, err := a.node(statement)
@@ -42,6 +42,7 @@ type analysis struct {
 	keys        []string // of the releases, for finding equal ones
 
 	referred map[*catalog.Column]bool // by which tables of the statement find their unit
+	known    map[plan.Node]*relation  // of some nodes that were analysed, and are met again
 }
 
 // A state says what the rows of a relation may reveal.
@@ -77,6 +78,9 @@ type relation struct {
 }
 
 func (a *analysis) node(n plan.Node) (*relation, error) {
+	if r := a.known[n]; r != nil {
+		return r, nil
+	}
 	switch n := n.(type) {
 	case *plan.Scan:
 		return a.scan(n)
@@ -153,6 +157,9 @@ func (a *analysis) filter(n *plan.Filter) (*relation, error) {
 
 // project: row by row, like filter. A column that is a unit's key stays one.
 func (a *analysis) project(n *plan.Project) (*relation, error) {
+	if r, err := a.chosen(n); r != nil || err != nil {
+		return r, err
+	}
 	r, err := a.node(n.Input)
 	if err != nil {
 		return nil, err

@@ -82,6 +82,9 @@ type Release struct {
 	// many a unit, count in whatever groups, and nothing is chosen for the statement. MaxGroups and MaxRows are T.
 	Kept bool
 
+	// Chosen says that one group alone is published, and not its count, of each combination of the keys but the
+	// last: one that is chosen by the counts, which are its one component. It has no aggregates. See choice.go.
+	Chosen bool
 	// Private says that the groups are chosen by private selection on their
 	// number of distinct units; otherwise the cross product of the keys'
 	// domains is released, complete.

@@ -106,6 +106,59 @@ func TestWidths(t *testing.T) {
 	}
 }
 
+// Which statements are answered by a choice: those that show no count, over complete domains of at most 10,000 groups. Of one choice no bound
+// of groups is needed, and what a unit changes a count by is R; of several, one for each value of the other key, L0 bounds in how many a unit plays a part.
+func TestChoicesAreCertified(t *testing.T) {
+	c := load(t)
+	for sql, want := range map[string]string{
+		"SELECT mode() WITHIN GROUP (ORDER BY department) FROM visits":                                                                                                         "3 groups, 4 rows, 1 of 3: [mode]",
+		"SELECT mode() WITHIN GROUP (ORDER BY age) AS a FROM visits WHERE cost > 3":                                                                                            "121 groups, 4 rows, 1 of 121: [a]",
+		"SELECT x || '!' FROM (SELECT mode() WITHIN GROUP (ORDER BY department) AS x FROM visits) t":                                                                           "3 groups, 4 rows, 1 of 3: [x]",
+		"SELECT age / 10 AS d, mode() WITHIN GROUP (ORDER BY department) FROM visits GROUP BY 1":                                                                               "8 groups, 4 rows, 8 of 3: [d mode]",
+		"SELECT mode() WITHIN GROUP (ORDER BY department), age > 9 AS old FROM visits GROUP BY old":                                                                            "6 groups, 4 rows, 2 of 3: [old mode]",
+		"SELECT mode() WITHIN GROUP (ORDER BY score) FROM survey":                                                                                                              "11 groups, 1 rows, 1 of 11: [mode]",
+		"SELECT mode() WITHIN GROUP (ORDER BY sex) FROM patients":                                                                                                              "2 groups, 1 rows, 1 of 2: [mode]",
+		"SELECT v FROM (SELECT department AS v, row_number() OVER (ORDER BY count(*) DESC, department) AS i FROM visits GROUP BY department) t WHERE i = 1":                    "3 groups, 4 rows, 1 of 3: [v]",
+		"SELECT approx_top_count(department, 1) FROM visits":                                                                                                                   "", // shows counts
+		"SELECT v, n FROM (SELECT department AS v, count(*) AS n, row_number() OVER (ORDER BY count(*) DESC, department) AS i FROM visits GROUP BY department) t WHERE i <= 1": "",
+		"SELECT v FROM (SELECT department AS v, row_number() OVER (ORDER BY count(*) DESC, department) AS i FROM visits GROUP BY department) t WHERE i <= 2":                   "",
+		"SELECT v FROM (SELECT department AS v, row_number() OVER (ORDER BY count(*), department) AS i FROM visits GROUP BY department) t WHERE i <= 1":                        "", // the rarest
+		"SELECT mode() WITHIN GROUP (ORDER BY note) FROM visits":                                                                                                               "", // no domain
+		"SELECT mode() WITHIN GROUP (ORDER BY name) FROM departments":                                                                                                          "", // public
+		"SELECT mode() WITHIN GROUP (ORDER BY bill) FROM visits":                                                                                                               "", // 500,001 values
+		"SELECT mode() WITHIN GROUP (ORDER BY d.name) FROM visits v JOIN departments d ON d.name = v.department":                                                               "", // a table's values are not counted here
+		"SELECT note, mode() WITHIN GROUP (ORDER BY department) FROM visits GROUP BY note":                                                                                     "",
+		"SELECT patient_id, mode() WITHIN GROUP (ORDER BY department) AS m FROM visits GROUP BY patient_id LIMIT 0":                                                            "refused",
+	} {
+		cert, err := analyze(c, sql)
+		if want == "refused" {
+			if err == nil {
+				t.Errorf("%s is not refused", sql)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+		got := ""
+		for _, r := range cert.Releases {
+			if r.Chosen {
+				var names []string
+				for _, c := range r.Columns {
+					names = append(names, c.Name)
+				}
+				got = fmt.Sprintf("%d groups, %d rows, %d of %d: %v", r.MaxGroups, r.MaxRows, r.Choices(), r.Candidates(), names)
+				if r.Private || len(r.Aggregates) > 0 || len(r.Components) != 1 || r.Components[0].PerGroup.Int64() != r.MaxRows {
+					t.Errorf("%s: %+v", sql, r)
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", sql, got, want)
+		}
+	}
+}
+
 // A release that a statement asks twice is one release; two that differ are two.
 func TestEqualReleasesAreOne(t *testing.T) {
 	c := load(t)

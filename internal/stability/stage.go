@@ -109,7 +109,8 @@ func StagesOf(n plan.Node) (all []int) {
 func oneRow(n plan.Node, releases []*Release) bool {
 	switch n := n.(type) {
 	case *plan.Released:
-		return len(releases[n.Index].Keys) == 0
+		r := releases[n.Index]
+		return len(r.Keys) == 0 || r.Chosen && len(r.Keys) == 1
 	case *plan.Values:
 		return len(n.Rows) == 1
 	case *plan.Project:

@@ -164,6 +164,7 @@ type explained struct {
 // An errorRow is how far the values of a column will lie off.
 type errorRow struct {
 	Column, Error, Assumed, Price, Priced string
+	Behind                                bool // it is of a choice
 }
 
 // A stated problem is one of a statement, with the line where it is.
@@ -203,7 +204,7 @@ func (s *site) explained(v *visit, f *statement) (data explained) {
 		data.Left = amounts(e.Remaining.In(e.Remaining.Measure), numeric.FloorDigits)
 	}
 	for _, x := range e.ExpectedError {
-		row := errorRow{Column: x.Column, Error: short(x.Error)}
+		row := errorRow{Column: x.Column, Error: short(x.Error), Behind: x.Behind}
 		if x.AssumedCount > 0 {
 			row.Assumed = short(float64(x.AssumedCount))
 		}

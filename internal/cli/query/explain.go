@@ -125,6 +125,9 @@ func writeExplanation(w io.Writer, e *discreet.Explanation, width int, engineSQL
 	lines = nil
 	for _, x := range e.ExpectedError {
 		line := fmt.Sprintf("%s: at most %.4g off with %s confidence", terminal.Printable(x.Column), x.Error, display.Percent(e.Confidence))
+		if x.Behind {
+			line = fmt.Sprintf("%s: another value has at most %.4g rows more, with %s confidence", terminal.Printable(x.Column), x.Error, display.Percent(e.Confidence))
+		}
 		if x.AssumedCount > 0 {
 			line += fmt.Sprintf(", in a group of %d values; less in larger ones", x.AssumedCount)
 		}
