@@ -122,6 +122,7 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 .PHONY: mappers
 mappers: ## build the WebAssembly modules of sandbox/testdata anew (needs clang with wasm-ld, and rustc with wasm32-unknown-unknown)
 	for language in c rust go; do sandbox/testdata/build $$language sandbox/testdata/$$language/mapper.wasm; done
+	sandbox/testdata/build c sandbox/testdata/c/above.wasm
 
 .PHONY: bench
 bench: ## the benchmarks that match BENCH

@@ -63,6 +63,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("DISCREET_ACCOUNT_TIMEOUT", "1h")
 			mapper, err := filepath.Abs("../../sandbox/testdata/c/mapper.wasm")
 			e.Setenv("MAPPER", mapper)
+			e.Setenv("ABOVE", filepath.Join(filepath.Dir(mapper), "above.wasm"))
 			return err
 		},
 	})

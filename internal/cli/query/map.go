@@ -44,8 +44,12 @@ clamped to --value and, with --keys, one of these keys. The rows are a private t
 called mapped, with the columns key and value, and belong to the unit of the record.
 
 --reduce says what is asked of that table: count, sum, mean, histogram, noisy-max
-(the key with the most), or quantile. Or ask anything: a statement over mapped is
-answered as discreet query answers it, under the same bounds, budget and intervals.
+(the key with the most), threshold (the keys whose noisy count is above --above), or
+quantile. Or ask anything: a statement over mapped is answered as discreet query
+answers it, under the same bounds, budget and intervals.
+
+--given hands numbers to every call, after the columns of each record: what an earlier
+map was answered, say. Each map is charged by itself.
 
 A record at which the module fails, runs out of fuel or leaves its form gives the
 value of --default (and nothing without one), never an error. How long the module
@@ -124,12 +128,14 @@ type mapping struct {
 	fallback     string
 	fuel, memory int64
 	reduce       string
+	above        *int64
+	given        []sqltype.Value
 	rank         float64
 	buckets      int
 	crew         workers.Crew
 }
 
-var reducers = []string{"count", "sum", "mean", "histogram", "noisy-max", "quantile"}
+var reducers = []string{"count", "sum", "mean", "histogram", "noisy-max", "threshold", "quantile"}
 
 func (m *mapping) define(fs *flag.FlagSet) {
 	m.crew.Define(fs)
@@ -161,8 +167,26 @@ func (m *mapping) define(fs *flag.FlagSet) {
 	})
 	fs.Func("fuel", "instructions that one call may run: `N` (default 10 million)", count(&m.fuel, sandbox.MaxFuel))
 	fs.Func("module-memory", "memory that the module may have, in MiB: `N` (default 16)", count(&m.memory, sandbox.MaxMemory>>20))
-	fs.Func("reduce", "what to ask: `count|sum|mean|histogram|noisy-max|quantile` (default sum)", func(text string) error {
+	fs.Func("reduce", "what to ask: `count|sum|mean|histogram|noisy-max|threshold|quantile` (default sum)", func(text string) error {
 		return command.OneOf(&m.reduce, text, reducers)
+	})
+	fs.Func("above", "with --reduce threshold: keys of more than `N` rows, by their noisy count", func(text string) error {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return errors.New("want a whole number")
+		}
+		m.above = &n
+		return nil
+	})
+	fs.Func("given", "numbers that every call sees after the columns: `V,...`", func(text string) error {
+		for part := range strings.SplitSeq(text, ",") {
+			v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+			if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+				return errors.New("want numbers, as 1.5,20")
+			}
+			m.given = append(m.given, v)
+		}
+		return nil
 	})
 	fs.Func("quantile", "with --reduce quantile: the `Q` between 0 and 1 (default 0.5)", func(text string) (err error) {
 		if m.rank, err = strconv.ParseFloat(text, 64); err != nil || !(m.rank > 0 && m.rank < 1) {
@@ -201,16 +225,18 @@ func (m *mapping) statement(ctx context.Context, c *command.Command, s *workplac
 		m.options.Upper = 1
 	}
 	if s.File != "" || len(args) > 0 {
-		if m.reduce != "" {
+		if m.reduce != "" || m.above != nil {
 			return "", diagnostic.New("D115", diagnostic.Span{}, "--reduce and a statement exclude each other")
 		}
 		return s.Text(ctx, c, in, args)
 	}
-	m.reduce = cmp.Or(m.reduce, "sum")
+	if m.reduce = cmp.Or(m.reduce, "sum"); (m.reduce == "threshold") != (m.above != nil) {
+		return "", diagnostic.New("D113", diagnostic.Span{}, "--reduce threshold and --above N belong together")
+	}
 	m.rank, m.buckets = cmp.Or(m.rank, 0.5), cmp.Or(m.buckets, 100)
 	key, group := "key, ", " GROUP BY key ORDER BY key"
 	if m.options.Keys == nil {
-		if m.reduce == "histogram" || m.reduce == "noisy-max" {
+		if m.reduce == "histogram" || m.reduce == "noisy-max" || m.reduce == "threshold" {
 			return "", diagnostic.New("D113", diagnostic.Span{}, "--reduce %s needs --keys", m.reduce)
 		}
 		key, group = "", ""
@@ -222,6 +248,8 @@ func (m *mapping) statement(ctx context.Context, c *command.Command, s *workplac
 		return "SELECT " + key + "avg(value) FROM mapped" + group, nil
 	case "noisy-max":
 		return "SELECT key, sum(value) FROM mapped GROUP BY key ORDER BY 2 DESC, 1 LIMIT 1", nil
+	case "threshold": // of counts that are released, and paid for, whether or not they are shown
+		return fmt.Sprintf("SELECT key, count(*) FROM mapped GROUP BY key HAVING count(*) > %d ORDER BY key", *m.above), nil
 	case "quantile":
 		if m.options.Keys != nil {
 			return "", diagnostic.New("D115", diagnostic.Span{}, "--reduce quantile is of all values: it takes no --keys").
@@ -254,7 +282,8 @@ func (m *mapping) load(ctx context.Context, w *workplace.Workplace) (*sandbox.Ma
 		Module  [32]byte
 		Options sandbox.Options
 		Map     catalog.MapOptions
-	}{sha256.Sum256(wasm), o, m.options})
+		Given   []sqltype.Value `json:",omitempty"`
+	}{sha256.Sum256(wasm), o, m.options, m.given})
 	if err != nil {
 		return nil, none, fmt.Errorf("identify module: %w", err)
 	}
@@ -274,6 +303,9 @@ func (m *mapping) load(ctx context.Context, w *workplace.Workplace) (*sandbox.Ma
 	table, _ := w.Catalog.Table(m.options.Name)
 	for _, c := range table.Mapping.Columns {
 		o.Columns = append(o.Columns, sandbox.Column{Name: c.Name, Type: c.Type})
+	}
+	for range m.given {
+		o.Columns = append(o.Columns, sandbox.Column{Name: "given", Type: sqltype.Of(sqltype.Double)})
 	}
 	mapper, err := sandbox.Load(ctx, wasm, o)
 	if err != nil {
@@ -335,11 +367,17 @@ func here(mapper *sandbox.Mapper) hands {
 }
 
 // rowsOf makes the table's rows of the module's outputs.
+//
+// What is given is the same for every call and every record. So a module with it is another module,
+// whose rows for a unit's records are a function of these records alone, and the bounds, the charge and
+// the noise are those of any module. It may hang on what was answered before, as the module and the
+// statement may: each is charged when it is asked, and filters allow that what is asked next depends on the
+// answers (package filter has the theorems). The ledger records it as part of the code.
 func (m *mapping) rowsOf(by hands) func(context.Context, []engine.Call) ([][][]sqltype.Value, error) {
 	return func(ctx context.Context, calls []engine.Call) ([][][]sqltype.Value, error) {
 		records := make([][][]sqltype.Value, len(calls))
 		for i, c := range calls {
-			records[i] = c.Records
+			records[i] = m.widened(c.Records)
 		}
 		outputs, err := by(ctx, records)
 		if err != nil {
@@ -357,6 +395,19 @@ func (m *mapping) rowsOf(by hands) func(context.Context, []engine.Call) ([][][]s
 		}
 		return made, nil
 	}
+}
+
+// widened are records with what is given. A call whose records alone take more than the module has room for is cut off
+// (calls.Gatherer), and still takes more.
+func (m *mapping) widened(records [][]sqltype.Value) [][]sqltype.Value {
+	if len(m.given) == 0 {
+		return records
+	}
+	out := make([][]sqltype.Value, len(records))
+	for i, r := range records {
+		out[i] = slices.Concat(r, m.given)
+	}
+	return out
 }
 
 // randomUnit names rows that are units themselves.
