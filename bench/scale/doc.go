@@ -18,5 +18,6 @@
 //	go test ./bench/scale -run '^$' -bench TPCH -benchtime 1x -tpch FOLDER -trino
 //
 // BenchmarkBoundedTrino and BenchmarkGrowthTrino start clusters, which bench/peers/setup trino has
-// installed; with -trino BenchmarkTPCH starts one, too.
+// installed; with -trino BenchmarkTPCH starts one, too. Above a million rows they need more than
+// the memory that tests have: -heap 3000.
 package scale

@@ -43,6 +43,10 @@ var (
 	withTrino = flag.Bool("trino", false, "ask Trino, too")
 )
 
+// plainLimit is how long a statement without privacy may take in PostgreSQL, which runs q20's correlated subquery
+// anew for each row: there is no index that would help.
+const plainLimit = "2min"
+
 // tpchTables are the tables as PostgreSQL has them.
 var tpchTables = [][2]string{
 	{"region", "r_regionkey bigint, r_name text, r_comment text"},
@@ -117,12 +121,18 @@ func BenchmarkTPCH(b *testing.B) {
 			}
 			for _, e := range engines {
 				theirs, ours := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
+				late := false
 				for range 2 {
-					took, err := e.spent("plain", func() error { return e.plain(text) })
-					if err != nil {
-						b.Fatal(e.name, err)
+					took := time.Duration(0)
+					if !late {
+						var err error
+						took, err = e.spent("plain", func() error { return e.plain(text) })
+						var ended *pgconn.PgError
+						if late = errors.As(err, &ended) && ended.Code == "57014"; err != nil && !late {
+							b.Fatal(e.name, err)
+						}
+						theirs = min(theirs, took)
 					}
-					theirs = min(theirs, took)
 					took = 0
 					for _, r := range releases {
 						one, err := e.spent("q(o0", func() error { _, err := e.exactly(b.Context(), r, false); return err })
@@ -132,6 +142,11 @@ func BenchmarkTPCH(b *testing.B) {
 						took += one
 					}
 					ours = min(ours, took)
+				}
+				if late {
+					b.Logf("%s does not answer without privacy within %s", e.name, plainLimit)
+					b.ReportMetric(ours.Seconds()*1000, e.name+"-ms")
+					continue
 				}
 				b.ReportMetric(theirs.Seconds()*1000, e.name+"-plain-ms")
 				b.ReportMetric(ours.Seconds()/theirs.Seconds(), e.name+"-ratio")
@@ -254,6 +269,7 @@ func tpchPostgres(b *testing.B) *compared {
 	}
 	exec(b, admin, "VACUUM ANALYZE")
 	exec(b, admin, "SET enable_nestloop = off") // as the adapter sets it
+	exec(b, admin, "SET statement_timeout = '"+plainLimit+"'")
 	c := tpchCatalog(b, "[engine]\nkind = \"postgres\"\nurl = { env = \"DISCREET_ENGINE\" }\naccept_role = true\n", "public.%s")
 	e, err := postgres.Open(b.Context(), c, postgres.Options{URL: url, Connections: 1})
 	if err != nil {
@@ -265,7 +281,7 @@ func tpchPostgres(b *testing.B) *compared {
 
 // tpchTrino has the tables that the cluster itself generates, of the same scale.
 func tpchTrino(b *testing.B) *compared {
-	cluster := trinotest.StartCluster(b, trinotest.Options{Catalogs: map[string]map[string]string{"tpch": {"connector.name": "tpch", "tpch.double-type-mapping": "DECIMAL", "tpch.column-naming": "STANDARD"}}})
+	cluster := trinotest.StartCluster(b, trinotest.Options{Heap: *heap, Catalogs: map[string]map[string]string{"tpch": {"connector.name": "tpch", "tpch.double-type-mapping": "DECIMAL", "tpch.column-naming": "STANDARD"}}})
 	schema := cluster.Schema(b)
 	for _, t := range tpchTables {
 		cluster.Exec(b, fmt.Sprintf("CREATE TABLE %s.%s AS SELECT * FROM tpch.%q.%s", schema, t[0], "sf"+*tpchScale, t[0]))

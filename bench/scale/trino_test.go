@@ -3,6 +3,7 @@
 package scale
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"strconv"
@@ -20,11 +21,13 @@ import (
 	"github.com/discreet-dp/discreet/internal/trinotest"
 )
 
+var heap = flag.Int("heap", 0, "the memory of each process of Trino in MiB, of which a query may use four ninths; 0: 900")
+
 // BenchmarkBoundedTrino is BenchmarkBounded over Iceberg tables of a coordinator and two workers, as
 // rows come, and in buckets of units. Times are the processor time of threads that computed, as the cluster
 // counts it; each of both is the least of several, as code is compiled while the first ones run.
 func BenchmarkBoundedTrino(b *testing.B) {
-	c := trinotest.StartCluster(b, trinotest.Options{Workers: 2})
+	c := trinotest.StartCluster(b, trinotest.Options{Workers: 2, Heap: *heap})
 	schema := c.Schema(b)
 	made := fmt.Sprintf(`SELECT CAST(CASE WHEN r < 0.83 THEN floor(random() * %[1]d * 0.95) ELSE floor(%[1]d * (0.95 + random() * 0.05)) END AS BIGINT) AS unit,
 		'group' || CAST(random(20) AS VARCHAR) AS g, round(random() * 5000, 2) AS x FROM (SELECT random() AS r FROM UNNEST(sequence(1, %[2]d)) AS a CROSS JOIN UNNEST(sequence(1, 1000)) AS b)`, *rows/10, *rows/1000)
@@ -105,7 +108,7 @@ func openTrino(b *testing.B, cluster *trinotest.Cluster, text, statement string)
 // that one worker held, as the cluster counts them: of the run that took least of three.
 func BenchmarkGrowthTrino(b *testing.B) {
 	for _, workers := range []int{1, 2} {
-		c := trinotest.StartCluster(b, trinotest.Options{Workers: workers})
+		c := trinotest.StartCluster(b, trinotest.Options{Workers: workers, Heap: *heap})
 		schema, n := c.Schema(b), *growth
 		for i, s := range []struct{ rows, units, groups int }{{n / 10, n / 100, 100}, {n, n / 10, 100}, {3 * n, 3 * n / 10, 100}, {10 * n, n, 100}, {n, n / 1000, 100}, {n, n, 100}, {n, n / 10, 1}, {n, n / 10, 10_000}} {
 			if workers == 1 && i > 3 {

@@ -10,6 +10,7 @@ package trinotest
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/pbkdf2"
@@ -53,6 +54,8 @@ type Cluster struct {
 // Options say what a cluster is made of.
 type Options struct {
 	Workers int
+	// Heap is the memory of each process, in MiB; 900 if it is 0. A query may use four ninths of it.
+	Heap int
 	// Passwords: it is asked over HTTPS, with a certificate of its own making, and each user has
 	// the password Password.
 	Passwords bool
@@ -103,6 +106,7 @@ func StartCluster(t testing.TB, o Options) *Cluster {
 			t.Skip("no Trino here: bench/peers/setup trino has not been run, or could not install it (about 1 GB)")
 		}
 	}
+	o.Heap = cmp.Or(o.Heap, 900)
 	dir := t.TempDir()
 	c := &Cluster{made: new(atomic.Int64), client: http.DefaultClient, secured: o.Passwords}
 	ports := make([]int, 1+o.Workers)
@@ -120,7 +124,7 @@ func StartCluster(t testing.TB, o Options) *Cluster {
 		config := map[string]string{
 			"coordinator": strconv.FormatBool(i == 0), "http-server.http.port": strconv.Itoa(port), "discovery.uri": inside, "node.environment": "test", "node.id": fmt.Sprint("node", i),
 			"node.internal-address": "127.0.0.1", "catalog.management": "static", "access-control.config-files": "etc/access-control.properties", "retry-policy": "NONE",
-			"query.max-memory-per-node": "400MB", "memory.heap-headroom-per-node": "250MB",
+			"query.max-memory-per-node": fmt.Sprint(o.Heap*4/9, "MB"), "memory.heap-headroom-per-node": fmt.Sprint(o.Heap*5/18, "MB"),
 		}
 		if i == 0 {
 			config["node-scheduler.include-coordinator"] = strconv.FormatBool(o.Workers == 0)
@@ -135,7 +139,7 @@ func StartCluster(t testing.TB, o Options) *Cluster {
 			config["http-server.authentication.type"] = "PASSWORD"
 			c.secure(t, at)
 		}
-		c.nodes = append(c.nodes, launch(t, at, server, java, config, filepath.Join(dir, "lake"), o.Catalogs))
+		c.nodes = append(c.nodes, launch(t, at, server, java, config, filepath.Join(dir, "lake"), o))
 	}
 	c.await(t, 1+o.Workers, filepath.Join(dir, "node0", "log"))
 	return c
@@ -169,7 +173,7 @@ func freePort(t testing.TB) int {
 }
 
 // launch starts one process. Trino reads plugins and files from its folder.
-func launch(t testing.TB, dir, server, java string, config map[string]string, lake string, more map[string]map[string]string) *node {
+func launch(t testing.TB, dir, server, java string, config map[string]string, lake string, o Options) *node {
 	t.Helper()
 	write := func(name string, properties map[string]string) {
 		var b strings.Builder
@@ -191,7 +195,7 @@ func launch(t testing.TB, dir, server, java string, config map[string]string, la
 		"fs.native-local.enabled": "true", "local.location": lake,
 	})
 	plugins := map[string]bool{"memory": true, "iceberg": true, "geospatial": true}
-	for name, properties := range more {
+	for name, properties := range o.Catalogs {
 		properties = maps.Clone(properties)
 		if properties["connector.name"] == "hive" {
 			properties["fs.native-local.enabled"], properties["local.location"] = "true", lake
@@ -223,7 +227,7 @@ func launch(t testing.TB, dir, server, java string, config map[string]string, la
 		t.Fatal(err)
 	}
 	// The runtime has no vector module, and fewer collectors' threads than cores leave room.
-	n.run = exec.Command(java, "-Xmx900m", "-XX:+UseSerialGC", "--add-modules=java.se", "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
+	n.run = exec.Command(java, fmt.Sprintf("-Xmx%dm", o.Heap), "-XX:+UseSerialGC", "--add-modules=java.se", "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
 		"-cp", filepath.Join(server, "lib", "*"), "-Dnode.environment=test", "-Dconfig=etc/config.properties", "io.trino.server.TrinoServer")
 	n.run.Dir, n.run.Stdout, n.run.Stderr = dir, log, log
 	if err := n.run.Start(); err != nil {
