@@ -172,10 +172,6 @@ func (s *statement) priced(a Accuracy) (needs string, err error) {
 	}
 	values := 0
 	for _, r := range s.certificate.Releases {
-		if r.Chosen {
-			return "", refuse(r.Span, fmt.Sprintf("the error of %s has no price", chosenColumn(r)), "it is one of the values, and not a number of rows",
-				"name a cost, or ask for the counts as well: approx_top_count(x, 1)")
-		}
 		for _, g := range r.Aggregates {
 			values++
 			switch kind := r.Components[g.Components[0]].Kind; {

@@ -210,7 +210,12 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 	if s.spend, err = priced(clause, o.Spend); err != nil {
 		return nil, in(err, text)
 	}
-	if s.certificate, err = stability.AnalyzeWithin(bound, s.found); err != nil {
+	asked := !o.Accuracy.IsZero() || !release.Spend(o.AtMost).IsZero()
+	analyze := stability.AnalyzeWithin
+	if asked { // of counts, and not of choices
+		analyze = stability.AnalyzeCounts
+	}
+	if s.certificate, err = analyze(bound, s.found); err != nil {
 		return nil, in(err, text)
 	}
 	if e := plan.TooLarge(bound, maxExpression); e != nil {
@@ -228,7 +233,7 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 	}
 	s.post = rewrite.Intervals(s.certificate, rewrite.Options{Together: s.together, Moved: s.consistent})
 	switch {
-	case !o.Accuracy.IsZero() || !release.Spend(o.AtMost).IsZero():
+	case asked:
 		if err := db.price(s, o); err != nil {
 			return nil, in(err, text)
 		}

@@ -17,7 +17,16 @@ func Analyze(statement plan.Node) (*Certificate, error) { return AnalyzeWithin(s
 
 // AnalyzeWithin is Analyze by tighter bounds than the declared ones, where some were found.
 func AnalyzeWithin(statement plan.Node, found *Found) (*Certificate, error) {
-	a := &analysis{certificate: &Certificate{}, facts: newFacts(), referred: map[*catalog.Column]bool{}, known: map[plan.Node]*relation{}}
+	return analyze(statement, found, false)
+}
+
+// AnalyzeCounts is AnalyzeWithin without choices: what they are made by is released as noisy counts, whose error can be named.
+func AnalyzeCounts(statement plan.Node, found *Found) (*Certificate, error) {
+	return analyze(statement, found, true)
+}
+
+func analyze(statement plan.Node, found *Found, counts bool) (*Certificate, error) {
+	a := &analysis{certificate: &Certificate{}, counts: counts, facts: newFacts(), referred: map[*catalog.Column]bool{}, known: map[plan.Node]*relation{}}
 	a.facts.found = found
 	a.references(statement)
 	r, err := a.node(statement)
@@ -42,6 +51,7 @@ type analysis struct {
 	keys        []string // of the releases, for finding equal ones
 
 	referred map[*catalog.Column]bool // by which tables of the statement find their unit
+	counts   bool                     // no value is chosen without its count
 	known    map[plan.Node]*relation  // of some nodes that were analysed, and are met again
 }
 
@@ -157,7 +167,7 @@ func (a *analysis) filter(n *plan.Filter) (*relation, error) {
 
 // project: row by row, like filter. A column that is a unit's key stays one.
 func (a *analysis) project(n *plan.Project) (*relation, error) {
-	if r, err := a.chosen(n); r != nil || err != nil {
+	if r, err := a.chosen(n, n); r != nil || err != nil {
 		return r, err
 	}
 	r, err := a.node(n.Input)
@@ -333,6 +343,11 @@ func (a *analysis) sort(n *plan.Sort) (*relation, error) {
 // limit: which rows a LIMIT keeps depends on all units at once: one unit's
 // rows push another's out.
 func (a *analysis) limit(n *plan.Limit) (*relation, error) {
+	if shown, ok := n.Input.(*plan.Project); ok {
+		if r, err := a.chosen(n, shown); r != nil || err != nil {
+			return r, err
+		}
+	}
 	r, err := a.node(n.Input)
 	if err != nil {
 		return nil, err

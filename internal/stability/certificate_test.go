@@ -119,6 +119,16 @@ func TestChoicesAreCertified(t *testing.T) {
 		"SELECT mode() WITHIN GROUP (ORDER BY score) FROM survey":                                                                                                              "11 groups, 1 rows, 1 of 11: [mode]",
 		"SELECT mode() WITHIN GROUP (ORDER BY sex) FROM patients":                                                                                                              "2 groups, 1 rows, 1 of 2: [mode]",
 		"SELECT v FROM (SELECT department AS v, row_number() OVER (ORDER BY count(*) DESC, department) AS i FROM visits GROUP BY department) t WHERE i = 1":                    "3 groups, 4 rows, 1 of 3: [v]",
+		"SELECT department FROM visits GROUP BY department ORDER BY count(*) DESC LIMIT 1":                                                                                     "3 groups, 4 rows, 1 of 3: [department]",
+		"SELECT department AS d FROM visits GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1":                                                                                      "3 groups, 4 rows, 1 of 3: [d]",
+		"SELECT department FROM visits GROUP BY department ORDER BY count(*) LIMIT 1":                                                                                          "", // the rarest
+		"SELECT department FROM visits GROUP BY department ORDER BY count(*) DESC LIMIT 2":                                                                                     "",
+		"SELECT department FROM visits GROUP BY department ORDER BY count(*) DESC LIMIT 1 OFFSET 1":                                                                            "",
+		"SELECT department FROM visits GROUP BY department ORDER BY department, count(*) DESC LIMIT 1":                                                                         "",
+		"SELECT department FROM visits GROUP BY department ORDER BY count(age) DESC LIMIT 1":                                                                                   "",
+		"SELECT department FROM visits GROUP BY department, age ORDER BY count(*) DESC LIMIT 1":                                                                                "",
+		"SELECT department FROM visits GROUP BY department HAVING count(*) > 3 ORDER BY count(*) DESC LIMIT 1":                                                                 "",
+		"SELECT department, count(*) FROM visits GROUP BY department ORDER BY 2 DESC LIMIT 1":                                                                                  "",
 		"SELECT approx_top_count(department, 1) FROM visits":                                                                                                                   "", // shows counts
 		"SELECT v, n FROM (SELECT department AS v, count(*) AS n, row_number() OVER (ORDER BY count(*) DESC, department) AS i FROM visits GROUP BY department) t WHERE i <= 1": "",
 		"SELECT v FROM (SELECT department AS v, row_number() OVER (ORDER BY count(*) DESC, department) AS i FROM visits GROUP BY department) t WHERE i <= 2":                   "",

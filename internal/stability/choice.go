@@ -3,6 +3,7 @@ package stability
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -55,10 +56,10 @@ func (r *Release) Candidates() int64 {
 }
 
 // chosen certifies a relation of the values that occur most often as a choice; nil where it is something else, or where the
-// noisy counts of all values err less.
-func (a *analysis) chosen(n *plan.Project) (*relation, error) {
-	counts, columns := mostFrequent(n)
-	if counts == nil || !plan.ReadsPrivate(counts) {
+// noisy counts of all values err less. n is the relation, and shown its last projection.
+func (a *analysis) chosen(n plan.Node, shown *plan.Project) (*relation, error) {
+	counts, columns := mostFrequent(n, shown)
+	if counts == nil || a.counts || !plan.ReadsPrivate(counts) {
 		return nil, nil
 	}
 	for _, k := range counts.Keys {
@@ -98,37 +99,84 @@ func (a *analysis) chosen(n *plan.Project) (*relation, error) {
 		return nil, nil
 	}
 	for i, column := range columns {
-		counts.Names[column] = n.Names[i]
+		counts.Names[column] = shown.Names[i]
 	}
 	released, err := a.releaseAs(counts, r, true)
 	if err != nil {
 		return nil, err
 	}
-	out := &plan.Project{Input: released.node, Names: n.Names, Span: n.Span}
+	out := &plan.Project{Input: released.node, Names: shown.Names, Span: n.Place()}
 	cols := released.node.Columns()
 	for _, column := range columns {
-		out.Exprs = append(out.Exprs, &plan.Ref{Index: column, Name: cols[column].Name, T: cols[column].Type, Span: n.Span})
+		out.Exprs = append(out.Exprs, &plan.Ref{Index: column, Name: cols[column].Name, T: cols[column].Type, Span: n.Place()})
 	}
 	released.node = out
 	return released, nil
 }
 
 // mostFrequent returns the aggregation whose groups a relation picks from: of each combination of its keys but the last, the value of the last that has
-// the most rows; and which key each of the relation's columns is. It returns nil of any other relation, such as one that shows the counts.
-func mostFrequent(n *plan.Project) (*plan.Aggregate, []int) {
-	first, ok := n.Input.(*plan.Filter)
-	if !ok || n.Declared != nil {
+// the most rows; and which key each of the relation's columns is. It returns nil of any other relation, such as one that shows the counts. The relation is
+// the first rows of a window that numbers groups by their counts, or, of one key, the one row of groups that are sorted by them (ORDER BY count(*) DESC LIMIT 1).
+func mostFrequent(n plan.Node, shown *plan.Project) (*plan.Aggregate, []int) {
+	if shown.Declared != nil {
 		return nil, nil
 	}
-	at := func(i int) int { return i } // a column of the window for one of first's
-	below := first.Input
-	for {
-		p, ok := below.(*plan.Project)
+	var counts *plan.Aggregate
+	var at func(int) int
+	switch first := shown.Input.(type) {
+	case *plan.Filter:
+		below, of, ok := through(first.Input)
+		w, is := below.(*plan.Window)
+		if !ok || !is || len(w.Functions) != 1 {
+			return nil, nil
+		}
+		if counts = allCounts(w.Input); counts == nil {
+			return nil, nil
+		}
+		value := len(counts.Keys) - 1
+		if !isFirst(first.Condition, func(i int) bool { return of(i) == value+2 }) || !ranks(w.Functions[0], value, value+1) {
+			return nil, nil
+		}
+		at = of
+	case *plan.Sort:
+		below, of, ok := through(first.Input)
+		l, is := n.(*plan.Limit)
+		if !ok || !is || l.Count != 1 || l.Offset != 0 {
+			return nil, nil
+		}
+		if counts = allCounts(below); counts == nil || len(counts.Keys) != 1 || !byCount(first.Keys, of) {
+			return nil, nil
+		}
+		at = of
+	default:
+		return nil, nil
+	}
+	value := len(counts.Keys) - 1
+	columns := make([]int, len(shown.Exprs))
+	for i, e := range shown.Exprs {
+		ref, ok := e.(*plan.Ref)
 		if !ok {
-			break
+			return nil, nil
+		}
+		if columns[i] = at(ref.Index); columns[i] < 0 || columns[i] > value {
+			return nil, nil
+		}
+	}
+	own := *counts
+	own.Names = slices.Clone(counts.Names)
+	return &own, columns
+}
+
+// through follows columns through projections that only pick them, down to another node.
+func through(n plan.Node) (below plan.Node, at func(int) int, ok bool) {
+	at = func(i int) int { return i }
+	for {
+		p, is := n.(*plan.Project)
+		if !is {
+			return n, at, true
 		}
 		if p.Declared != nil {
-			return nil, nil
+			return nil, nil, false
 		}
 		above := at
 		at = func(i int) int {
@@ -141,37 +189,37 @@ func mostFrequent(n *plan.Project) (*plan.Aggregate, []int) {
 			}
 			return ref.Index
 		}
-		below = p.Input
+		n = p.Input
 	}
-	w, ok := below.(*plan.Window)
-	if !ok || len(w.Functions) != 1 {
-		return nil, nil
-	}
-	counts, ok := w.Input.(*plan.Aggregate)
+}
+
+// allCounts is an aggregation that counts the rows of groups, and nothing else; or nil.
+func allCounts(n plan.Node) *plan.Aggregate {
+	counts, ok := n.(*plan.Aggregate)
 	if !ok || len(counts.Keys) == 0 || counts.Sets != nil || counts.Among != nil || len(counts.Aggregations) != 1 {
-		return nil, nil
+		return nil
 	}
 	if g := counts.Aggregations[0]; g.Function != plan.CountStar || g.Distinct || g.Filter != nil {
-		return nil, nil
+		return nil
 	}
-	value := len(counts.Keys) - 1
-	count, number := value+1, value+2
-	if !isFirst(first.Condition, func(i int) bool { return at(i) == number }) || !ranks(w.Functions[0], value, count) {
-		return nil, nil
-	}
-	columns := make([]int, len(n.Exprs))
-	for i, e := range n.Exprs {
-		ref, ok := e.(*plan.Ref)
+	return counts
+}
+
+// byCount reports whether the groups of one key are sorted from the one with the largest count on, ties by the key or as it comes.
+func byCount(keys []plan.SortKey, at func(int) int) bool {
+	for i, k := range keys {
+		ref, ok := k.Expr.(*plan.Ref)
 		if !ok {
-			return nil, nil
+			return false
 		}
-		if columns[i] = at(ref.Index); columns[i] < 0 || columns[i] > value {
-			return nil, nil
+		switch column := at(ref.Index); {
+		case i == 0 && (column != 1 || !k.Descending):
+			return false
+		case i > 0 && column != 0:
+			return false
 		}
 	}
-	own := *counts
-	own.Names = append([]string(nil), counts.Names...)
-	return &own, columns
+	return len(keys) > 0
 }
 
 // isFirst reports whether a condition keeps the rows whose number is 1.
