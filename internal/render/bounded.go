@@ -85,6 +85,7 @@ func (d Dialect) release(b *plan.Bounded, stages Stages, compared bool) (engine.
 		selected := key
 		if list := w.listed(i); list != nil { // NULL, or no place, where it is none of them
 			switch d, g := w.placing(i), w.gathering(); {
+			case w.sifting() != nil:
 			case d != nil:
 				value = d.place(value, scope.texts(list))
 				where = append(where, key+" > 0")
@@ -150,6 +151,21 @@ func selection(columns []string) string {
 		return "*"
 	}
 	return strings.Join(columns, ", ")
+}
+
+// A sifting dialect looks for a key in its list once for each group, and not for each row, where every row counts: what
+// is left out then takes nothing from what stays.
+type sifting interface {
+	sifted(key, texts string) string // a condition on groups
+}
+
+// sifting is the dialect in which keys that are none of their lists are left out after rows are grouped, or nil.
+func (w *bounded) sifting() sifting {
+	d, ok := w.dialect.(sifting)
+	if !ok || !w.node.Whole || w.node.Shown != nil || !slices.ContainsFunc(w.node.Listed, func(list []string) bool { return list != nil }) {
+		return nil
+	}
+	return d
 }
 
 // texts prints constants.
@@ -582,11 +598,13 @@ func (w *bounded) rowsOnly() bool {
 
 // group sums the contributions by key and bin.
 func (w *bounded) group(rows string, value func(int, plan.Contribution) string) string {
-	var columns, by []string
+	var columns, by, having []string
 	for _, i := range w.shown() {
 		key := w.keys[i]
 		by = append(by, key)
-		if w.listed(i) != nil {
+		if d := w.sifting(); w.listed(i) != nil && d != nil {
+			having = append(having, d.sifted(key, w.texts(w.listed(i))))
+		} else if w.listed(i) != nil {
 			key = w.unlisted(i)
 		}
 		if key != w.keys[i] && w.numbered() {
@@ -604,6 +622,9 @@ func (w *bounded) group(rows string, value func(int, plan.Contribution) string) 
 	text := fmt.Sprintf("SELECT %s FROM (%s) AS t", strings.Join(columns, ", "), rows)
 	if len(by) > 0 {
 		text += " GROUP BY " + strings.Join(by, ", ")
+	}
+	if len(having) > 0 {
+		text += " HAVING " + strings.Join(having, " AND ")
 	}
 	return text
 }
