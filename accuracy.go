@@ -122,7 +122,7 @@ func (db *Database) price(s *statement, o *QueryOptions) error {
 		if err != nil {
 			return tooDear(err, "")
 		}
-		s.spend, s.weights = Spend(found.Spend), found.Weights
+		s.spend, s.weights, s.ownSelection = Spend(found.Spend), found.Weights, found.OwnSelection
 		if over := o.AtMost.lacks(s.spend); over {
 			return tooDear(nil, fmt.Sprintf("it costs %s, and at most %s may be spent", s.spend, o.AtMost))
 		}

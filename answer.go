@@ -3,6 +3,7 @@ package discreet
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -107,6 +108,8 @@ type Mechanism struct {
 	Candidates int64   `json:"candidates,omitempty"`
 	Choices    int64   `json:"choices,omitempty"`
 	CountBound float64 `json:"count_bound,omitempty"`
+	// Threshold is the least noisy count of a group that is shown, where a count of the answer chooses the groups.
+	Threshold int64 `json:"threshold,omitempty"`
 }
 
 // MarshalJSON adds the type's name.
@@ -206,6 +209,11 @@ func (s *statement) mechanisms() []Mechanism {
 			out = append(out, Mechanism{Column: "group selection", Mechanism: r.Selection.Name(), Sensitivity: 1,
 				Scale: r.Selection.Scale(), MaxGroupsPerUnit: r.MaxGroups, MaxRowsPerGroup: 1})
 		}
+		if t := r.Threshold; t != nil {
+			n := r.Noise[r.Counter()]
+			out = append(out, Mechanism{Column: "group selection", Mechanism: t.Name(), Sensitivity: n.Sensitivity,
+				Scale: n.ScaleIn(big.NewRat(1, 1)), MaxGroupsPerUnit: r.MaxGroups, MaxRowsPerGroup: 1, Threshold: saturated(t.Least())})
+		}
 	}
 	return out
 }
@@ -223,6 +231,14 @@ func (s *statement) choice(release int) Mechanism {
 
 // chosenColumn names the column of a release whose value is chosen.
 func chosenColumn(r *stability.Release) string { return r.Columns[len(r.Columns)-1].Name }
+
+// saturated is a number, or the largest of 64 bits.
+func saturated(n *big.Int) int64 {
+	if !n.IsInt64() {
+		return math.MaxInt64
+	}
+	return n.Int64()
+}
 
 // shown names an aggregate of a release as the statement's columns do.
 func (s *statement) shown(release, aggregate int) string {
@@ -280,6 +296,9 @@ func (s *statement) notes() []string {
 			note(fmt.Sprintf("each unit counts with at most %s; intervals do not cover what this bound cuts off", count(r.MaxRows, "row")))
 		case len(r.Keys) > 0:
 			note(fmt.Sprintf("each unit counts in at most %s; intervals do not cover what this bound cuts off", count(r.MaxGroups, "group")))
+		}
+		if number < len(s.design.Releases) && s.design.Releases[number].Threshold != nil {
+			note(fmt.Sprintf("a group is shown if its noisy count is %v or more; near that the count's interval reaches down to 1", s.design.Releases[number].Threshold.Least()))
 		}
 		if len(r.Sums) > 0 {
 			note(fmt.Sprintf("%s no noise of its own: values there are sums of the finest set's noisy ones, with larger errors, as the intervals say",

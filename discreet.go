@@ -188,8 +188,10 @@ type statement struct {
 	together    bool
 	spend       Spend
 	weights     []*big.Rat
-	consistent  bool
-	pilot       *pilotPlan // of a statement that a pilot prices; spend is then the pilot's
+	// ownSelection is release.Options.OwnSelection.
+	ownSelection bool
+	consistent   bool
+	pilot        *pilotPlan // of a statement that a pilot prices; spend is then the pilot's
 }
 
 const (
@@ -232,6 +234,7 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 		return nil, err
 	}
 	s.post = rewrite.Intervals(s.certificate, rewrite.Options{Together: s.together, Moved: s.consistent})
+	s.ownSelection = s.addsUp()
 	switch {
 	case asked:
 		if err := db.price(s, o); err != nil {
@@ -240,7 +243,7 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 	case release.Spend(s.spend).IsZero() && !o.NoDefault:
 		s.spend = Spend(db.config.Catalog.Spend)
 	}
-	if s.design, err = release.NewDesign(s.certificate, release.Options{Spend: release.Spend(s.spend), Weights: s.weights}); err != nil {
+	if s.design, err = release.NewDesign(s.certificate, release.Options{Spend: release.Spend(s.spend), Weights: s.weights, OwnSelection: s.ownSelection}); err != nil {
 		return nil, in(err, text)
 	}
 	for _, r := range s.design.Releases {
@@ -251,6 +254,15 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 		}
 	}
 	return s, nil
+}
+
+// addsUp reports whether counts that could decide which groups are shown are added up: where they do decide, the noise of
+// what is shown is not 0 in the mean, and their sum has no narrow interval.
+func (s *statement) addsUp() bool {
+	return slices.ContainsFunc(s.post.Summed, func(of rewrite.Source) bool {
+		r := s.certificate.Releases[of.Release]
+		return r.Aggregates[of.Column-len(r.Keys)].Components[0] == r.Counter()
+	})
 }
 
 // in gives a diagnostic the text that its span refers to.

@@ -20,7 +20,7 @@ import (
 func (s *statement) question(r record, c *compiled, guard []byte) ([]byte, error) {
 	r.Mechanisms = slices.Clone(r.Mechanisms)
 	for i := range r.Mechanisms {
-		r.Mechanisms[i].Scale, r.Mechanisms[i].RankBound, r.Mechanisms[i].CountBound = 0, 0, 0
+		r.Mechanisms[i].Scale, r.Mechanisms[i].RankBound, r.Mechanisms[i].CountBound, r.Mechanisms[i].Threshold = 0, 0, 0, 0
 	}
 	f, err := s.digest(r, c, nil, privacy.Delta{}, guard)
 	return f[:], err

@@ -40,10 +40,13 @@ func (s Spend) IsZero() bool {
 type Options struct {
 	Spend Spend
 	// Weights share the cost over the aggregates of the statement, in their
-	// order; nil means evenly. Group selection counts like an average one.
+	// order; nil means evenly. Group selection by noise of its own counts like an average one.
 	Weights []*big.Rat
 	// Apart gives each component noise of its own, as shares of noise need.
 	Apart bool
+	// OwnSelection has private groups chosen by noise of their own, also where a count could choose them: the
+	// noise of a value that is shown is then the same as of all (see threshold.go).
+	OwnSelection bool
 }
 
 // A Design says which noise every component gets. It depends on no data.
@@ -58,12 +61,18 @@ type Design struct {
 // A Release is a certified release with its noise.
 type Release struct {
 	*stability.Release
-	Noise     []Noise             // one a component
-	blends    []mixed             // the noise of components that have it together
-	Selection mechanism.Selection // set if the groups are privately selected
-	Choice    *Choice             // set if one group alone is published: then no component has noise
+	Noise  []Noise // one a component
+	blends []mixed // the noise of components that have it together
+	// Selection or Threshold is set if the groups are privately selected: by noise of its own, or by the
+	// noisy count that is the component Counter.
+	Selection mechanism.Selection
+	Threshold *mechanism.CountThreshold
+	Choice    *Choice // set if one group alone is published: then no component has noise
 
-	bounds *sync.Map // *big.Int by component and probability, as text: see bound
+	// Where Threshold is set, Counter and Threshold.Least.
+	counter int
+	least   *big.Int
+	bounds  *sync.Map // *big.Int by component and probability, as text: see bound
 }
 
 // bound returns how far the noise of a component reaches but with probability beta. It is
@@ -102,12 +111,36 @@ type Noise struct {
 // plan, so their losses add: Σε, Σδ for pure and approximate events, Σρ for
 // Gaussian noise, whose sum is converted once. What the statement is charged is
 // computed from the events by the domain's filter, not taken from here.
+//
+// A count decides which private groups are shown, unless many would be shown only by a selection of their own: where
+// its threshold is more than a quarter above the number of units at which that keeps a group half of the time.
 func NewDesign(c *stability.Certificate, o Options) (*Design, error) {
+	d, err := design(c, o)
+	if o.OwnSelection || err == nil && !slices.ContainsFunc(d.Releases, func(r Release) bool { return r.Threshold != nil }) {
+		return d, err
+	}
+	o.OwnSelection = true
+	own, failure := design(c, o)
+	if err != nil || failure != nil {
+		return d, err
+	}
+	for i, r := range d.Releases {
+		if r.Threshold == nil {
+			continue
+		}
+		if most := new(big.Int).Mul(own.Releases[i].Selection.HalfCount(), big.NewInt(5)); most.Cmp(new(big.Int).Lsh(r.least, 2)) < 0 {
+			return own, nil
+		}
+	}
+	return d, nil
+}
+
+func design(c *stability.Certificate, o Options) (*Design, error) {
 	d := &Design{Domain: c.Domain}
 	if c.Domain == nil {
 		return d, nil // no private table: nothing to spend
 	}
-	shares, err := share(c, o.Weights)
+	shares, err := share(c, o)
 	if err != nil {
 		return nil, err
 	}
@@ -141,21 +174,30 @@ func NewDesign(c *stability.Certificate, o Options) (*Design, error) {
 		for _, law := range laws {
 			d.Events = append(d.Events, law.Event())
 		}
-		if s := d.Releases[i].Selection; s != nil {
-			for _, e := range s.Events() {
-				if e, err = privacy.Released(e, p.neighbours); err != nil {
-					return nil, err
-				}
-				d.Events = append(d.Events, e)
+		for _, e := range d.Releases[i].selectionEvents() {
+			if e, err = privacy.Released(e, p.neighbours); err != nil {
+				return nil, err
 			}
+			d.Events = append(d.Events, e)
 		}
 	}
 	d.Delta = p.gaussianDelta
 	return d, nil
 }
 
-// shares of the cost: one for each component of a release, and one for its
-// selection, or for its choice. All shares of a statement add up to 1.
+// selectionEvents are what the selection of groups reveals.
+func (r *Release) selectionEvents() []privacy.Event {
+	switch {
+	case r.Selection != nil:
+		return r.Selection.Events()
+	case r.Threshold != nil:
+		return r.Threshold.Events()
+	}
+	return nil
+}
+
+// shares of the cost: one for each component of a release, and one for a selection by noise of
+// its own, or for its choice. All shares of a statement add up to 1.
 type shares struct {
 	components        []*big.Rat
 	selection, choice *big.Rat
@@ -164,14 +206,16 @@ type shares struct {
 // share splits evenly, or by weight, over the aggregates of the statement, and
 // an aggregate's share evenly over its components. A component that several
 // aggregates use collects from each. A choice counts as an aggregate.
-func share(c *stability.Certificate, weights []*big.Rat) ([]shares, error) {
+func share(c *stability.Certificate, o Options) ([]shares, error) {
+	weights := o.Weights
 	aggregates, selections := 0, 0
+	selected := func(r *stability.Release) bool { return r.Private && (o.OwnSelection || r.Counter() < 0) }
 	for _, r := range c.Releases {
 		aggregates += len(r.Aggregates)
 		if r.Chosen {
 			aggregates++
 		}
-		if r.Private {
+		if selected(r) {
 			selections++
 		}
 	}
@@ -217,7 +261,7 @@ func share(c *stability.Certificate, weights []*big.Rat) ([]shares, error) {
 				out[i].components[j].Add(out[i].components[j], w)
 			}
 		}
-		if r.Private {
+		if selected(r) {
 			out[i].selection = new(big.Rat).Quo(mean, total)
 		}
 	}
@@ -463,17 +507,24 @@ func (r *Release) allot(p *purse, s shares) (laws []mechanism.Additive, err erro
 		return laws, nil
 	}
 	options := mechanism.SelectionOptions{MaxGroups: r.MaxGroups, Neighbours: p.neighbours, Delta: p.selectionDelta}
-	if p.form == concentrated {
+	switch {
+	case s.selection == nil:
+		r.counter = r.Counter()
+		r.Threshold, err = mechanism.NewCountThreshold(r.Noise[r.counter].Additive, options)
+	case p.form == concentrated:
 		options.Rho = p.spend.Rho.MulRat(s.selection)
-	} else {
+		r.Selection, err = mechanism.ChooseSelection(options)
+	default:
 		options.Epsilon = p.spend.Epsilon.MulRat(s.selection)
+		r.Selection, err = mechanism.ChooseSelection(options)
 	}
-	selection, err := mechanism.ChooseSelection(options)
+	if r.Threshold != nil {
+		r.least = r.Threshold.Least()
+	}
 	if err != nil {
 		return nil, diagnostic.New("D074", r.Span, "the noise for private group selection cannot be drawn at this cost").
 			Because("%s", diagnostic.Cause(err)).
 			Try("give a cost between 1e-9 and 1000, and a delta above 1e-100")
 	}
-	r.Selection = selection
 	return laws, nil
 }

@@ -22,7 +22,8 @@ var ErrTooDear = errors.New("no cost that can be spent reaches this error")
 const MaxSpend = 1000
 
 // Price returns the least spend, to one part in a thousand, at which an error is reached, and the
-// weights of the aggregates at which it is. Its form is the measure's: rho where there is one, and
+// weights of the aggregates at which it is. Private groups are chosen by noise of their own, so that a value's error does not
+// depend on whether it is shown. Its form is the measure's: rho where there is one, and
 // else epsilon; with a delta. Weights that are given stay.
 //
 // What it returns reaches the error: the last design that it looks at is the one that it returns.
@@ -48,7 +49,7 @@ func Price(c *stability.Certificate, delta privacy.Delta, weights []*big.Rat, re
 			if err != nil {
 				return nil, nil, false, err
 			}
-			d, err := NewDesign(c, Options{Spend: s, Weights: weights})
+			d, err := NewDesign(c, Options{Spend: s, Weights: weights, OwnSelection: true})
 			if err != nil {
 				return nil, nil, false, err
 			}
@@ -69,7 +70,7 @@ func Price(c *stability.Certificate, delta privacy.Delta, weights []*big.Rat, re
 	if err != nil {
 		return Options{}, err
 	}
-	out := Options{Weights: weights}
+	out := Options{Weights: weights, OwnSelection: true}
 	for range 4 {
 		if weights != nil || len(parts) < 2 {
 			break // they are given, or there is nothing to share

@@ -46,6 +46,7 @@ func TestPriceIsTheLeast(t *testing.T) {
 				t.Fatal(err)
 			}
 			reaches := func(o Options) bool {
+				o.OwnSelection = true
 				d, err := NewDesign(c, o)
 				if err != nil {
 					t.Fatal(err)

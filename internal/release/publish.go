@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/big"
 	"reflect"
-	"slices"
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/stability"
@@ -43,7 +42,7 @@ var errShape = errors.New("the engine returned a result of another shape")
 // For a release with complete domains, domains holds each key's values, sorted:
 // every combination is published, with noise on zero where there are no rows.
 // Otherwise the groups are chosen by private selection on their number of
-// distinct units. The groups come out sorted by key, whatever the engine's order.
+// distinct units (see threshold.go). The groups come out sorted by key, whatever the engine's order.
 // leaves are those of the release's trees, in their order. Of a release that is Chosen one group alone
 // is published for each combination of the keys but the last.
 func (r *Release) Publish(exact *engine.Exact, domains [][]sqltype.Value, bits noise.Bits, leaves ...*engine.Exact) (*Table, error) {
@@ -65,30 +64,22 @@ func (r *Release) Publish(exact *engine.Exact, domains [][]sqltype.Value, bits n
 	}
 	t := &Table{release: r, noisy: make([][]*big.Int, len(r.Components)), trees: make([][]*tree, len(r.Components))}
 	var chosen [][]sqltype.Value
+	var counts []*big.Int
 	if r.Private {
-		slices.SortFunc(rows, func(a, b []sqltype.Value) int { return compareKeys(a, b, len(r.Keys)) })
-		units := make([]*big.Int, len(rows))
-		for i, row := range rows {
-			n, err := integer(row[width-1])
-			if err != nil {
-				return nil, err
-			}
-			units[i] = n
-		}
-		keep, err := r.Selection.Select(bits, units)
-		if err != nil {
-			return nil, fmt.Errorf("select groups: %w", err)
-		}
-		for i, row := range rows {
-			if keep[i] {
-				chosen = append(chosen, row)
-			}
+		var err error
+		if chosen, counts, err = r.shown(rows, bits); err != nil {
+			return nil, err
 		}
 	} else {
 		chosen = r.complete(rows, domains)
 	}
 	column := len(r.Keys)
 	for i, c := range r.Components {
+		if r.decides(i) {
+			t.noisy[i] = counts
+			column++
+			continue
+		}
 		if c.Kind == stability.Tree {
 			counts, err := r.places(leaves[0], c.Places)
 			if err != nil {

@@ -119,7 +119,7 @@ func (t *Table) halfWidths(confidence *big.Rat, shares []int) ([][][]*big.Int, e
 			beta := betaOf(confidence, k*len(g.Components))
 			var widths []*big.Int
 			for _, c := range g.Components {
-				w, err := r.bound(c, beta)
+				w, err := r.width(c, beta)
 				if err != nil {
 					return nil, err
 				}
@@ -154,6 +154,11 @@ func (t *Table) tree(g stability.Aggregate, group int) *tree {
 // given: what toType makes of value, without fractions.
 func (t *Table) whole(g stability.Aggregate, group int, width *big.Int, end rounding) sqltype.Value {
 	n := t.at(g.Components[0], group, width == nil)
+	if width != nil && end == down && t.release.decides(g.Components[0]) {
+		if t.release.nearThreshold(n, width) {
+			n, width = big.NewInt(1), new(big.Int)
+		}
+	}
 	x := n.Int64()
 	if !n.IsInt64() || width != nil && !width.IsInt64() || x > fitting || x < -fitting || width != nil && width.Int64() > fitting {
 		at := at(new(big.Rat).SetInt(n))
@@ -223,6 +228,9 @@ func (t *Table) value(g stability.Aggregate, i int, widths []*big.Int) extent {
 		upper := lower
 		if widths != nil {
 			lower, upper = new(big.Int).Sub(lower, widths[j]), new(big.Int).Add(upper, widths[j])
+			if t.release.decides(c) && t.release.nearThreshold(t.noisy[c][i], widths[j]) {
+				lower = big.NewInt(1)
+			}
 		}
 		grid := t.release.Components[c].Grid
 		parts[j] = extent{scaled(lower, grid), scaled(upper, grid)}
@@ -408,7 +416,7 @@ func (r *Release) ExpectedWidth(g stability.Aggregate, beta *big.Rat, n int64) (
 	part := new(big.Rat).Quo(beta, big.NewRat(int64(len(g.Components)), 1))
 	widths := make([]*big.Int, len(g.Components))
 	for i, c := range g.Components {
-		w, err := r.bound(c, part)
+		w, err := r.width(c, part)
 		if err != nil {
 			return 0, err
 		}

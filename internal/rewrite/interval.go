@@ -40,7 +40,8 @@ type Post struct {
 
 // A Share is how many noisy values an interval depends on: some, and those of all rows of
 // some released tables, as often as a table stands in Tables. How many rows a table has is
-// known when it is released; whatever chose them has noise of its own.
+// known when it is released. What chose them has noise of its own, or is a count with an interval that holds given
+// that its row is shown: given which rows are, their intervals fail with the probabilities that are shared out.
 type Share struct {
 	Values int
 	Tables []int // ascending

@@ -12,6 +12,7 @@ package stability
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
@@ -183,4 +184,25 @@ type Component struct {
 	// Width is the most that one unit can change it in one group by being replaced, for
 	// Spread; nil if that is not known, and of a Tree.
 	Width *big.Int
+}
+
+// Counter is the component whose noisy value can decide which private groups are shown, or −1: a count of rows or of units, all of
+// them, to which a unit adds 1 in a group at most. A count of rows that can have noise together with sums is none:
+// whether a group is shown would then say something of the noise of its sums.
+func (r *Release) Counter() int {
+	if !r.Private {
+		return -1
+	}
+	for i, c := range r.Components {
+		if c.Kind != Units && c.Kind != Rows || c.Arg != nil || c.Filter != nil || c.PerGroup.Cmp(big.NewInt(1)) != 0 {
+			continue
+		}
+		together := func(other Component) bool {
+			return (other.Kind == Sum || other.Kind == Squares) && other.Filter == nil
+		}
+		if c.Kind == Units || !slices.ContainsFunc(r.Components, together) {
+			return i
+		}
+	}
+	return -1
 }

@@ -288,6 +288,10 @@ func TestQuery(t *testing.T) {
 	if len(a.Rows) != 1 || a.Confidence != 0.5 || a.Cost.Rho.String() != "0.001" {
 		t.Errorf("with parameters: %+v", a)
 	}
+	a = d.answer(t, asked{body: body(t, "sql", "SELECT patient_id / 100 AS a, count(DISTINCT patient_id) AS n FROM visits GROUP BY 1", "rho", "0.05")})
+	if m := a.Mechanisms[len(a.Mechanisms)-1]; m.Column != "group selection" || m.Threshold < 2 {
+		t.Errorf("of private groups: %+v", m)
+	}
 	if a := d.answer(t, asked{body: body(t, "sql", "SELECT name FROM departments")}); a.Cost.Rho.Sign() != 0 || len(a.Rows) != 8 {
 		t.Errorf("what is public: %+v", a)
 	}
