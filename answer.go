@@ -102,8 +102,8 @@ type Mechanism struct {
 	Branching int     `json:"branching,omitempty"`
 	Levels    int     `json:"levels,omitempty"`
 	RankBound float64 `json:"rank_bound,omitempty"`
-	// Candidates, Choices and CountBound are those of a choice: among how many values it is made, in how many choices of the release a unit
-	// plays a part, and by how many rows another value may be before the one that is chosen, with the statement's confidence. Its sensitivity is the most
+	// Candidates, Choices and CountBound are those of a choice: among how many values it is made, as how many choices all of the release
+	// cost, and by how many rows another value may be before the one that is chosen, with the statement's confidence. Its sensitivity is the most
 	// by which a unit changes a count, and a value that has as many rows less as the scale says is less likely by a factor of e.
 	Candidates int64   `json:"candidates,omitempty"`
 	Choices    int64   `json:"choices,omitempty"`

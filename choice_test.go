@@ -61,6 +61,13 @@ func TestChoices(t *testing.T) {
 			t.Errorf("the certificate lacks %q:\n%s", want, words)
 		}
 	}
+	const each = "SELECT x > 4 AS high, mode() WITHIN GROUP (ORDER BY k) FROM t GROUP BY 1"
+	if e, err = db.Explain(t.Context(), each, nil); err != nil {
+		t.Fatal(err)
+	}
+	if m := e.Mechanisms[0].Mechanism; m != "discrete_laplace" && m != "discrete_gaussian" { // under (epsilon, delta) counts may err less than several choices
+		t.Errorf("several choices under approx: %s", m)
+	}
 	// An accuracy is one of counts.
 	if e, err = db.Explain(t.Context(), often, &QueryOptions{Accuracy: Accuracy{Error: big.NewRat(9, 1)}}); err != nil {
 		t.Fatal(err)

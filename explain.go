@@ -265,9 +265,15 @@ func (s *statement) words(number int) []string {
 		change, moved = "replacing", stability.Component.Spread
 	}
 	if r.Chosen {
-		say("%s: %s one unit changes the count of each value by at most %v, %s, and the choices of at most %s", chosenColumn(r), change, r.Components[0].PerGroup,
-			map[bool]string{true: "all of them in one direction", false: "some up and some down"}[d.Neighbours == privacy.AddRemove],
-			count(r.Choices(), "combination"))
+		say("%s: %s one unit changes the count of each value by at most %v, %s", chosenColumn(r), change, r.Components[0].PerGroup,
+			map[bool]string{true: "all of them in one direction", false: "some up and some down"}[d.Neighbours == privacy.AddRemove])
+		switch {
+		case len(r.Keys) == 1:
+		case r.Kept:
+			say("all choices together tell as much of a unit as one would with all of its rows")
+		default:
+			say("a unit plays a part in %s at most", count(r.Choices(), "choice"))
+		}
 	}
 	for a, g := range r.Aggregates {
 		for _, i := range g.Components {

@@ -22,7 +22,7 @@ import (
 type Choice struct {
 	*mechanism.NoisyMax
 	Name       string // "noisy_max", "exponential"
-	Choices    int64  // how many one unit plays a part in, at most
+	Choices    int64  // as how many all of the release cost: those that one unit plays a part in, at most
 	Candidates int64  // of each choice, at most
 	// Sensitivity is the most by which one unit changes a count.
 	Sensitivity *big.Int

@@ -37,7 +37,7 @@ import (
 //
 // A choice says nothing of ties: of values whose counts are equal each is as likely as the other.
 
-// Choices is of how many choices one unit's rows can change the law, C of the theorem.
+// Choices is as how many choices all of them cost, C of the theorem.
 func (r *Release) Choices() int64 {
 	if r.Kept {
 		return 1
