@@ -56,6 +56,9 @@ func TestEnginesAgree(t *testing.T) {
 		}
 		return postgres.Open(ctx, c, postgres.Options{URL: url, Connections: 1})
 	}
+	if *agreeingFrom == 0 { // else it is a later part of a run
+		s.special(t)
+	}
 	s.agree(t, 30)
 }
 

@@ -45,6 +45,8 @@ type rival struct {
 	lacking  int // releases that the rival cannot compute
 	compared int // queries that both engines answered
 	planted  func(sql string) string
+	bent     func(b *plan.Bounded)                                    // another fault
+	stages   func(of *stability.Certificate, which int) render.Stages // what could have been released before a release; nil: statements have no stages
 }
 
 var (
@@ -143,22 +145,37 @@ func (s *rival) check(ctx context.Context, x *example, c *coverage) error {
 			return err
 		}
 		c.accepted++
-		for _, r := range certificate.Releases {
-			if err := s.release(ctx, x, certificate, r, states, c); err != nil {
-				return fmt.Errorf("%s\n%w", statement, err)
+		for which := range 2 {
+			var over render.Stages
+			if s.stages != nil {
+				over = s.stages(certificate, which)
+			}
+			if over, err = s.numbered(ctx, certificate, over); err != nil {
+				return err
+			}
+			for _, r := range certificate.Releases {
+				if which > 0 && len(stability.StagesOf(r.Input)) == 0 {
+					continue
+				}
+				if err := s.release(ctx, x, certificate, r, over, states, c); err != nil {
+					return fmt.Errorf("%s\n%w", statement, err)
+				}
+			}
+			if s.stages == nil || certificate.Dependent() == nil {
+				break
 			}
 		}
 	}
 	return nil
 }
 
-func (s *rival) release(ctx context.Context, x *example, certificate *stability.Certificate, r *stability.Release, states [2]engine.Snapshot, c *coverage) error {
-	values, err := s.values(ctx, r, nil)
+func (s *rival) release(ctx context.Context, x *example, certificate *stability.Certificate, r *stability.Release, over render.Stages, states [2]engine.Snapshot, c *coverage) error {
+	values, err := s.values(ctx, r, over)
 	if err != nil {
 		return err
 	}
 	for _, b := range rewrite.Trees(r, values) {
-		if err := s.compare(ctx, b, states[0]); err != nil {
+		if err := s.compare(ctx, b, over, states[0]); err != nil {
 			return err
 		}
 	}
@@ -167,10 +184,13 @@ func (s *rival) release(ctx context.Context, x *example, certificate *stability.
 	}
 	c.releases++
 	b := rewrite.Release(r, values)
-	if err := s.compare(ctx, b, states[0]); err != nil {
+	if err := s.compare(ctx, b, over, states[0]); err != nil {
 		return err
 	}
-	q, err := s.dialect.Release(b)
+	if s.bent != nil {
+		s.bent(b)
+	}
+	q, err := s.dialect.ReleaseOver(b, over)
 	if lacks(err) {
 		s.lacking++
 		return nil
@@ -209,15 +229,15 @@ func (s *rival) release(ctx context.Context, x *example, certificate *stability.
 }
 
 // compare holds both engines' results of a plan against each other.
-func (s *rival) compare(ctx context.Context, b *plan.Bounded, e engine.Snapshot) error {
-	theirs, err := s.dialect.Compared(b)
+func (s *rival) compare(ctx context.Context, b *plan.Bounded, over render.Stages, e engine.Snapshot) error {
+	theirs, err := s.dialect.ComparedOver(b, over)
 	if lacks(err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	ours, err := render.DuckDB.Compared(b)
+	ours, err := render.DuckDB.ComparedOver(b, over)
 	if err != nil {
 		return err
 	}

@@ -367,9 +367,10 @@ func measure(r *stability.Release, d, e groups, allowed int64) (out distance) {
 	total, squares := make([]big.Int, len(r.Components)), make([]big.Int, len(r.Components))
 	for key := range keys {
 		v, w := at(d, key), at(e, key)
-		differs := false
+		differs, all := false, make([]*big.Int, len(r.Components))
 		for i, comp := range r.Components {
 			diff := new(big.Int).Sub(v[i], w[i])
+			all[i] = new(big.Int).Set(diff)
 			limit := most(comp)
 			differs = differs || diff.Sign() != 0
 			total[i].Add(&total[i], diff.Abs(diff))
@@ -378,6 +379,9 @@ func measure(r *stability.Release, d, e groups, allowed int64) (out distance) {
 			if diff.Cmp(limit) > 0 {
 				return fail("component %d (kind %d) of group %s is %v in D and %v in D': they differ by %v, the certificate says %v", i, comp.Kind, key, v[i], w[i], diff, limit)
 			}
+		}
+		if why := jointly(r, all, allowed); why != "" {
+			return fail("group %s: %s", key, why)
 		}
 		if r.Private {
 			n := len(r.Components)

@@ -56,6 +56,9 @@ func TestTrinoAgrees(t *testing.T) {
 		}
 		return trino.Open(ctx, c, trino.Options{URL: strings.Replace(cluster.URL, "http://", "http://owner@", 1)})
 	}
+	if *agreeingFrom == 0 { // else it is a later part of a run
+		s.special(t)
+	}
 	s.agree(t, 100)
 	if *agreeing > 0 {
 		return
