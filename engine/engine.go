@@ -281,7 +281,7 @@ type Copier interface {
 	MakeCopy(ctx context.Context, table string) (Copy, error)
 	// CopyOf says whether there is one, by what the system knows of the table's files.
 	CopyOf(table string) (Copy, error)
-	// RemoveCopies removes all copies of a table's files.
+	// RemoveCopies removes all copies of a table's files, now or of late; of no table, all that there are.
 	RemoveCopies(table string) (n int, err error)
 }
 

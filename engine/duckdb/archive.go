@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -28,8 +29,8 @@ import (
 // An archive is a folder of copies of tables that outlive the process: who opens the same
 // files next reads the copy. Text files are copied there when they are first read, Parquet files
 // when the owner says so: see MakeCopy. A copy holds private data, as the files do, and is its owner's alone,
-// in a folder that nobody else can enter. Its records stand in the order of their units, so that those of
-// one are read together.
+// in a folder that is his and that nobody else can write to. Its records stand in the order of their units, so that those of
+// one are read together. Of what else is in the folder nothing is touched: a copy's name says that it is one.
 //
 // What is read from a copy is what reading the files anew would give, in another order, which decides nothing:
 //
@@ -73,10 +74,14 @@ type archivedFile struct {
 }
 
 // openArchive opens a folder, which it makes, and removes what is of no more use there. It refuses
-// one that others can enter.
+// one that others can write to, or that is another user's: who owns it can put a folder of his own in the place of one in which
+// a copy is being written.
 func openArchive(folder string, most int64) (*archive, error) {
 	if err := custody.Folder(folder); err != nil {
 		return nil, fmt.Errorf("open folder of copies: %w", err)
+	}
+	if other, err := custody.Foreign(folder, os.Geteuid()); err != nil || other != "" {
+		return nil, fmt.Errorf("open folder of copies: %w", errors.Join(err, &custody.Exposed{Path: folder, Why: "it, or a folder on the way to it, belongs to another user"}))
 	}
 	mark := filepath.Join(folder, "discreet-copies.txt") // a file of ours shows who can reach the folder's
 	if _, err := os.Stat(mark); errors.Is(err, fs.ErrNotExist) {
@@ -143,6 +148,15 @@ func (a *archive) name(reading *derive.Reading, all []archivedFile) (string, err
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16]), nil
+}
+
+// copyName is what the names of copies and their records look like, without their endings.
+var copyName = regexp.MustCompile("^[0-9a-f]{32}$")
+
+// named is the name of a copy that a file is of, or whose record it is.
+func named(file, ending string) (string, bool) {
+	name, ok := strings.CutSuffix(file, ending)
+	return name, ok && copyName.MatchString(name)
 }
 
 func (a *archive) copyPath(name string) string   { return filepath.Join(a.folder, name+".duckdb") }
@@ -313,7 +327,13 @@ func (a *archive) clean() {
 	var all []entry
 	total := int64(0)
 	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), ".duckdb")
+		if name, ok := named(e.Name(), ".json"); ok {
+			if _, err := os.Stat(a.copyPath(name)); errors.Is(err, fs.ErrNotExist) {
+				a.remove(name)
+			}
+			continue
+		}
+		name, ok := named(e.Name(), ".duckdb")
 		if !ok {
 			continue
 		}

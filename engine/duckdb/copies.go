@@ -8,8 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
@@ -187,15 +187,25 @@ func (e *Engine) copyOfFiles(t *catalog.Table) (engine.Copy, error) {
 	return copy, nil
 }
 
-// RemoveCopies removes all copies of a table's files, and says how many there were.
+// RemoveCopies removes all copies of which a file is one of a table's, or has a path of its pattern, and says how many there
+// were; of no table, all that there are.
 func (e *Engine) RemoveCopies(table string) (n int, err error) {
-	t, err := e.copyable(table)
-	if err != nil {
-		return 0, err
+	concerns := func(archivedFile) bool { return true }
+	if table != "" {
+		t, err := e.copyable(table)
+		if err != nil {
+			return 0, err
+		}
+		paths := pathsOf(t)
+		concerns = func(f archivedFile) bool {
+			matches, err := filepath.Match(t.Source.Path, f.Path)
+			return err == nil && matches || slices.Contains(paths, f.Path)
+		}
+	} else if e.archive == nil {
+		return 0, errors.New("there is no folder for copies")
 	}
-	paths := pathsOf(t)
 	for name, r := range e.archive.records() {
-		if r.of(paths) {
+		if table == "" || slices.ContainsFunc(r.Files, concerns) {
 			e.archive.remove(name)
 			n++
 		}
@@ -217,7 +227,7 @@ func pathsOf(t *catalog.Table) (paths []string) {
 
 // of reports whether a copy is one of these files.
 func (r archived) of(paths []string) bool {
-	return slices.EqualFunc(r.Files, paths, func(f archivedFile, path string) bool { return f.Path == path })
+	return len(paths) > 0 && slices.EqualFunc(r.Files, paths, func(f archivedFile, path string) bool { return f.Path == path })
 }
 
 // records are those of an archive, by the names of their copies.
@@ -228,7 +238,7 @@ func (a *archive) records() map[string]archived {
 		return out
 	}
 	for _, entry := range entries {
-		if name, ok := strings.CutSuffix(entry.Name(), ".json"); ok {
+		if name, ok := named(entry.Name(), ".json"); ok {
 			if r, err := a.record(name); err == nil {
 				out[name] = r
 			}

@@ -193,6 +193,61 @@ func TestCopiesOfTwoProcesses(t *testing.T) {
 	}
 }
 
+// What else is in the folder stays, and copies of files that were a table's go with the others.
+func TestCopiesLeaveOtherFilesAlone(t *testing.T) {
+	dir, folder := t.TempDir(), filepath.Join(t.TempDir(), "copies")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	others := []string{"hospital.duckdb", "other.json", "abc.json"}
+	for _, name := range others {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(`{"my":"config"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rewrite(t, filepath.Join(dir, "a.csv"), "u,v\n1,2\n")
+	options := duckdb.Restless(duckdb.Options{Threads: 1, Lazy: true, Copies: folder}, restless)
+	e := open(t, unitsOf(t, dir, "*.csv"), options)
+	if _, err := e.MakeCopy(t.Context(), "t"); err != nil {
+		t.Fatal(err)
+	}
+	rewrite(t, filepath.Join(dir, "b.csv"), "u,v\n2,2\n") // the pattern has another file now
+	if n, err := e.RemoveCopies("t"); n != 1 || err != nil {
+		t.Errorf("removed %d, %v, want the copy of the one file", n, err)
+	}
+	if _, err := e.MakeCopy(t.Context(), "t"); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := open(t, unitsOf(t, t.TempDir(), "none/*.csv"), options) // of another table, without a file
+	if n, err := elsewhere.RemoveCopies("t"); n != 0 || err != nil {
+		t.Errorf("removed %d, %v, want nothing of another table", n, err)
+	}
+	if n, err := elsewhere.RemoveCopies(""); n != 1 || err != nil {
+		t.Errorf("removed %d, %v, want all copies", n, err)
+	}
+	open(t, unitsOf(t, dir, "*.csv"), options)
+	for _, name := range others {
+		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A folder of another user's is no place for copies.
+func TestForeignFolderOfCopies(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("skip: only root can give a folder away")
+	}
+	dir, folder := t.TempDir(), t.TempDir()
+	rewrite(t, filepath.Join(dir, "t.csv"), "u,v\n1,2\n")
+	if err := os.Chown(folder, 65534, 65534); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := duckdb.Open(t.Context(), unitsOf(t, dir, "t.csv"), duckdb.Options{Threads: 1, Lazy: true, Copies: folder}); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
+		t.Errorf("opened: %v", err)
+	}
+}
+
 // Of a unit with more rows than its table has, the same stay whatever the files are, in whatever order, from a copy or not;
 // and they stay when other units come and go.
 func TestRowsOfUnitsAreTheSame(t *testing.T) {

@@ -73,6 +73,11 @@ func (p *preparation) run(ctx context.Context, t *terminal.Terminal, names []str
 	if err != nil {
 		return err
 	}
+	if p.remove && all { // also what no table is of any more
+		if _, err := copier.RemoveCopies(""); err != nil {
+			return err
+		}
+	}
 	copies := []engine.Copy{}
 	for i, name := range names {
 		copy, err := p.copy(ctx, t, copier, name, i, len(names))
