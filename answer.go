@@ -283,7 +283,7 @@ func (s *statement) notes() []string {
 			}
 		case r.OneRow || len(r.Components) == 0:
 		case r.Kept:
-			note(fmt.Sprintf("each unit counts with at most %s of %s, the same for every statement; intervals do not cover what this leaves out", count(r.Rows, "row"), keptOf(r.Input).Name))
+			note(fmt.Sprintf("each unit counts with at most %s of %s, the same for every statement; intervals do not cover what this leaves out", count(r.Rows, "row"), limitedTables(r.Input)[0].Name))
 		case r.Within != nil:
 			bound := count(r.MaxGroups, "group")
 			if r.MaxRows > 0 {
@@ -353,7 +353,7 @@ func (s *statement) choiceNotes(release int) []string {
 	switch {
 	case r.OneRow:
 	case r.Kept:
-		notes = append(notes, fmt.Sprintf("each unit counts with at most %s of %s, the same for every statement; what is said of a choice is of what this leaves", count(r.Rows, "row"), keptOf(r.Input).Name))
+		notes = append(notes, fmt.Sprintf("each unit counts with at most %s of %s, the same for every statement; what is said of a choice is of what this leaves", count(r.Rows, "row"), limitedTables(r.Input)[0].Name))
 	case len(r.Keys) == 1 && r.MaxGroups == m.Candidates:
 		notes = append(notes, fmt.Sprintf("each unit counts with at most %s for each value", count(r.MaxRows, "row")))
 	default:

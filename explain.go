@@ -220,14 +220,16 @@ func (s *statement) words(number int) []string {
 	for _, c := range derived(r) {
 		say("%s is derived, in each row alone: %s", c.Name, c.Is.Text)
 	}
-	if t := keptOf(r.Input); t != nil && !r.Kept {
-		say("a unit has at most %s in %q, the same for every statement", count(t.MaxUnitRows, "row"), t.Name)
+	for _, t := range limitedTables(r.Input) {
+		if !r.Kept {
+			say("a unit has at most %s in %q, the same for every statement", count(t.MaxUnitRows, "row"), t.Name)
+		}
 	}
 	switch {
 	case r.OneRow:
 		say("a unit has at most one row by construction")
 	case r.Kept:
-		say("a unit has at most %s in %q, which the owner has kept once, the same for every statement: all of them count, in whatever groups", count(r.Rows, "row"), keptOf(r.Input).Name)
+		say("a unit has at most %s in %q, which the owner has kept once, the same for every statement: all of them count, in whatever groups", count(r.Rows, "row"), limitedTables(r.Input)[0].Name)
 	case r.Within != nil:
 		names := make([]string, len(r.Within))
 		for i, k := range r.Within {
@@ -383,15 +385,17 @@ func (s *statement) expectedErrors() ([]ExpectedError, error) {
 	return out, nil
 }
 
-// keptOf is the table that is declared with a number of rows a unit, of a release that is bounded by it.
-func keptOf(n plan.Node) *catalog.Table {
+// limitedTables are the tables that are declared with a number of rows a unit, each once.
+func limitedTables(n plan.Node) (all []*catalog.Table) {
 	if s, ok := n.(*plan.Scan); ok && s.Table.MaxUnitRows > 0 {
-		return s.Table
+		return []*catalog.Table{s.Table}
 	}
 	for _, in := range n.Inputs() {
-		if t := keptOf(in); t != nil {
-			return t
+		for _, t := range limitedTables(in) {
+			if !slices.Contains(all, t) {
+				all = append(all, t)
+			}
 		}
 	}
-	return nil
+	return all
 }

@@ -24,6 +24,13 @@ func format(b *strings.Builder, n Node, depth int) {
 	switch n := n.(type) {
 	case *Scan:
 		fmt.Fprintf(b, "scan %s", quote(n.Table.Name))
+		if most := n.Table.MaxUnitRows; most > 0 { // which rows are left follows from all columns
+			h := sha256.New()
+			for _, c := range n.Table.Columns {
+				fmt.Fprintf(h, "%q %v\n", c.Name, c.Type)
+			}
+			fmt.Fprintf(b, " of %d rows a unit by %x", most, h.Sum(nil)[:8])
+		}
 	case *Values:
 		b.WriteString("values")
 		for _, row := range n.Rows {
