@@ -77,6 +77,23 @@ func TestChoices(t *testing.T) {
 	}
 }
 
+// Where the counts of all values are released anyway, the value with the largest is read from them: both agree, and are paid once.
+func TestCountsBesideAChoice(t *testing.T) {
+	db, _ := staged(t, 400)
+	for _, sql := range []string{
+		"WITH c AS (SELECT k, count(*) AS n FROM t GROUP BY k) SELECT c.k, n, m.k AS top FROM c, (SELECT k FROM c ORDER BY n DESC LIMIT 1) AS m ORDER BY n DESC LIMIT 1",
+		"WITH c AS (SELECT k, count(*) AS n FROM t GROUP BY k) SELECT c.k, n, m.k FROM c JOIN (SELECT k FROM c ORDER BY n DESC LIMIT 1) AS m ON m.k = c.k",
+	} {
+		a, err := db.Query(t.Context(), sql, &QueryOptions{Spend: Spend{Epsilon: must(privacy.ParseEpsilon("0.01"))}, Weights: []*big.Rat{big.NewRat(1, 1)}})
+		if err != nil {
+			t.Fatalf("%s\n%v", sql, err)
+		}
+		if len(a.Cost.Events) != 1 || len(a.Rows) != 1 || a.Rows[0][0] != a.Rows[0][2] {
+			t.Errorf("%s: %v for %v", sql, a.Rows, a.Cost.Events)
+		}
+	}
+}
+
 // A stored choice serves the same statement for less, and no other: not what shows counts, not one of other values or rows, none that asks for more.
 func TestChoicesServe(t *testing.T) {
 	db, _ := staged(t, 4)

@@ -36,6 +36,9 @@ func analyze(statement plan.Node, found *Found, counts bool) (*Certificate, erro
 	if r.state == private {
 		return nil, rawRows(r)
 	}
+	if !counts && a.countsToo() {
+		return analyze(statement, found, true)
+	}
 	a.certificate.Post = r.node
 	if found != nil { // what is found says nothing of what can be meant
 		a.facts = newFacts()
@@ -412,3 +415,19 @@ func ofUnits(n plan.Node) bool {
 }
 
 func domainNoun(d *catalog.Domain) string { return fmt.Sprintf("unit of domain %q", d.ID) }
+
+// countsToo reports whether counts by which a value is chosen are released beside it.
+func (a *analysis) countsToo() bool {
+	of := func(r *Release) string {
+		own := Release{Input: r.Input, Keys: r.Keys, Kept: r.Kept, Rows: r.Rows}
+		return own.Key()
+	}
+	for _, r := range a.certificate.Releases {
+		if r.Chosen && slices.ContainsFunc(a.certificate.Releases, func(q *Release) bool {
+			return !q.Chosen && of(q) == of(r) && slices.ContainsFunc(q.Components, r.Components[0].Same)
+		}) {
+			return true
+		}
+	}
+	return false
+}

@@ -103,6 +103,9 @@ func (s *site) priceOf(v *visit, f *statement, r *request.Statement, x discreet.
 			if left != nil && own(e.Cost.Amounts, left.Measure) > own(left.Amounts, left.Measure) {
 				return price, "more than is left"
 			}
+			if x.Behind {
+				return price, "then another value has at most " + short(off) + " rows more"
+			}
 			return price, "then at most ±" + short(off)
 		}
 	}
