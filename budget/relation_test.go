@@ -118,6 +118,11 @@ func mechanisms() map[string]built {
 		"ChooseSelection": {func(n privacy.Neighbours) []privacy.Event {
 			return must(mechanism.ChooseSelection(selection(n))).Events()
 		}, asked},
+		"NewCountThreshold": {func(n privacy.Neighbours) []privacy.Event {
+			o := selection(n)
+			o.Epsilon = privacy.Epsilon{}
+			return must(mechanism.NewCountThreshold(must(mechanism.NewLaplace(mechanism.LaplaceOptions{Sensitivity: one, Epsilon: eps})), o)).Events()
+		}, asked},
 		"NewStabilityHistogram": {func(n privacy.Neighbours) []privacy.Event {
 			return []privacy.Event{must(mechanism.NewStabilityHistogram[string](selection(n))).Event()}
 		}, asked},
