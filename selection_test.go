@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/discreet-dp/discreet/privacy"
 )
 
 // A count of units decides which groups are shown, and the answer says from what count on; where counts are added up, groups
@@ -33,6 +35,10 @@ func TestCountsDecideWhichGroupsAreShown(t *testing.T) {
 		said := slices.ContainsFunc(a.Notes, func(n string) bool { return strings.Contains(n, "a group is shown if its noisy count is") })
 		if (at >= 0) != decides || said != decides || decides && (a.Mechanisms[at].Column != "group selection" || !slices.Contains(a.Kept, "group selection")) {
 			t.Errorf("%s: mechanisms %+v\nnotes %q\nkept %q", sql, a.Mechanisms, a.Notes, a.Kept)
+		}
+		chooses := func(e privacy.Event) bool { return strings.Contains(e.String(), "selection(") }
+		if slices.Contains(a.Kept, "group selection") && (a.Cost.Delta.Sign() == 0 || !slices.ContainsFunc(a.Cost.Events, chooses)) {
+			t.Errorf("%s: groups are chosen for %v, %v", sql, a.Cost.Amounts, a.Cost.Events)
 		}
 	}
 }

@@ -143,7 +143,7 @@ func TestNotCopied(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "no room to write" && os.Geteuid() == 0 {
-				t.Skip("root writes everywhere")
+				t.Skip("skip: root writes everywhere")
 			}
 			o := tc.o
 			o.Threads, o.Lazy, o.Copies = 1, true, filepath.Join(t.TempDir(), "copies")

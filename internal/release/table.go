@@ -154,10 +154,8 @@ func (t *Table) tree(g stability.Aggregate, group int) *tree {
 // given: what toType makes of value, without fractions.
 func (t *Table) whole(g stability.Aggregate, group int, width *big.Int, end rounding) sqltype.Value {
 	n := t.at(g.Components[0], group, width == nil)
-	if width != nil && end == down && t.release.decides(g.Components[0]) {
-		if t.release.nearThreshold(n, width) {
-			n, width = big.NewInt(1), new(big.Int)
-		}
+	if width != nil && end == down && t.release.decides(g.Components[0]) && t.release.nearThreshold(n, width) {
+		n, width = big.NewInt(1), new(big.Int)
 	}
 	x := n.Int64()
 	if !n.IsInt64() || width != nil && !width.IsInt64() || x > fitting || x < -fitting || width != nil && width.Int64() > fitting {
