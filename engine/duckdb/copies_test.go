@@ -130,11 +130,11 @@ func TestNotCopied(t *testing.T) {
 	c := unitsOf(t, dir, "t.csv")
 	for name, tc := range map[string]struct {
 		o    duckdb.Options
-		harm func(folder string)
+		harm func(t *testing.T, folder string)
 		why  string
 	}{
 		"too large": {duckdb.Options{CopiesSize: "1KB"}, nil, "more than the 1000 bytes"},
-		"no room to write": {duckdb.Options{}, func(folder string) {
+		"no room to write": {duckdb.Options{}, func(t *testing.T, folder string) {
 			if err := os.Chmod(folder, 0o500); err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +149,7 @@ func TestNotCopied(t *testing.T) {
 			o.Threads, o.Lazy, o.Copies = 1, true, filepath.Join(t.TempDir(), "copies")
 			e := open(t, c, duckdb.Restless(o, restless))
 			if tc.harm != nil {
-				tc.harm(o.Copies)
+				tc.harm(t, o.Copies)
 			}
 			_, err := e.MakeCopy(t.Context(), "t")
 			var not *engine.Uncopied
