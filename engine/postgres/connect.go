@@ -79,16 +79,28 @@ func cannotConnect(c *catalog.Catalog, why string) *diagnostic.Diagnostic {
 // columns: a nested loop that was chosen for a few rows takes hours over many, where a hash takes
 // seconds, so that there is one only where nothing else can join. They are one SELECT, since a statement for each takes a server
 // longer to hear than to do. It takes the transaction's snapshot.
-var settings = func() string {
+var settings = set("search_path=", "DateStyle=ISO, YMD", "TimeZone=UTC", "IntervalStyle=postgres", "extra_float_digits=1", "standard_conforming_strings=on",
+	"row_security=off", "gin_fuzzy_search_limit=0", "transform_null_equals=off", "jit=off", "enable_nestloop=off")
+
+// A look at tables needs a few rows of the system's own, to which indexes lead, however many tables the database
+// has: between byIndex and byHash nothing else is planned. After it settings hold again, and the session's own choice of the rest.
+var (
+	byIndex = set("enable_nestloop=on", "enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off")
+	byHash  = set("enable_nestloop=off", "enable_seqscan", "enable_hashjoin", "enable_mergejoin")
+)
+
+// set sets parameters until the transaction ends; one without a value has the session's.
+func set(parameters ...string) string {
 	var calls []string
-	for _, s := range [][2]string{
-		{"search_path", ""}, {"DateStyle", "ISO, YMD"}, {"TimeZone", "UTC"}, {"IntervalStyle", "postgres"}, {"extra_float_digits", "1"}, {"standard_conforming_strings", "on"},
-		{"row_security", "off"}, {"gin_fuzzy_search_limit", "0"}, {"transform_null_equals", "off"}, {"jit", "off"}, {"enable_nestloop", "off"},
-	} {
-		calls = append(calls, "pg_catalog.set_config('"+s[0]+"', '"+s[1]+"', true)")
+	for _, p := range parameters {
+		name, value, given := strings.Cut(p, "=")
+		if value = literal(value); !given {
+			value = "NULL"
+		}
+		calls = append(calls, "pg_catalog.set_config("+literal(name)+", "+value+", true)")
 	}
 	return "SELECT " + strings.Join(calls, ", ")
-}()
+}
 
 // A session is a connection, and what the server has parsed for it: names by their texts.
 type session struct {
@@ -132,11 +144,11 @@ func (p *pool) begin(ctx context.Context, tables []string, whole bool, statement
 	if len(tables) > 0 { // one that changes a table waits until the end, as this waits for it
 		all = append(all, asked{sql: "LOCK TABLE " + strings.Join(tables, ", ") + " IN ACCESS SHARE MODE"})
 	}
-	return p.start(ctx, whole, statements, append(append(all, asked{sql: settings}), statements...))
+	return p.start(ctx, whole, append(append(all, asked{sql: settings}), statements...))
 }
 
-// start is begin by statements that are all that is said. Some of them are those of whoever asked.
-func (p *pool) start(ctx context.Context, whole bool, statements, all []asked) (*transaction, error) {
+// start is begin by statements that are all that is said.
+func (p *pool) start(ctx context.Context, whole bool, all []asked) (*transaction, error) {
 	select {
 	case p.places <- struct{}{}:
 	case <-ctx.Done():
@@ -148,7 +160,7 @@ func (p *pool) start(ctx context.Context, whole bool, statements, all []asked) (
 			<-p.places
 			return nil, err
 		}
-		t := &transaction{pool: p, conn: conn, parse: conn.unparsed(statements)}
+		t := &transaction{pool: p, conn: conn, parse: conn.unparsed(all)}
 		told := all
 		if whole && len(t.parse) == 0 { // else it ends when they are parsed
 			told = append(slices.Clip(all), asked{sql: "COMMIT"})

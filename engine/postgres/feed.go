@@ -100,16 +100,15 @@ func (r *feed) all(ctx context.Context, first *transaction) error {
 // join begins another transaction in the state that a snapshot names.
 func (r *feed) join(ctx context.Context, snapshot string) (*transaction, error) {
 	same := false
-	t, err := r.engine.pool.start(ctx, false, nil, []asked{
+	t, err := r.engine.pool.start(ctx, false, append([]asked{
 		{sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"},
 		{sql: "SET TRANSACTION SNAPSHOT " + literal(snapshot)},
 		{sql: "LOCK TABLE " + r.table.relation + " IN ACCESS SHARE MODE"},
 		{sql: settings},
-		{sql: marks([]*catalog.Table{r.table.declared}), row: func(values [][]byte) error {
-			same = string(values[1]) == r.table.mark
-			return nil
-		}},
-	})
+	}, looked([]*catalog.Table{r.table.declared}, func(values [][]byte) error {
+		same = string(values[1]) == r.table.mark
+		return nil
+	}, nil)...))
 	if err == nil && !same { // its name leads to another table now
 		t.end()
 		return nil, errors.New("the table is another")

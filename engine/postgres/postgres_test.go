@@ -153,6 +153,7 @@ func TestPostgres(t *testing.T) {
 	t.Run("changes", s.changes)
 	t.Run("lost", s.lost)
 	t.Run("planned", s.planned)
+	t.Run("looked", s.looked)
 	t.Run("forgotten", s.forgotten)
 	t.Run("feeding", s.feeding)
 	t.Run("feeding one state", s.fedOneState)

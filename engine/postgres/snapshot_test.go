@@ -199,6 +199,27 @@ func (s *server) planned(t *testing.T) {
 	}
 }
 
+// looked: what a look at tables costs does not grow with the tables of the database, since it scans none of the
+// system's own; what reads the data is planned without nested loops all the same, and else as the server likes.
+func (s *server) looked(t *testing.T) {
+	e, _ := s.table(t)
+	for _, c := range []struct{ sql, want string }{
+		{"SELECT CAST(sum(seq_scan) AS NUMERIC) FROM pg_stat_xact_sys_tables WHERE relname IN ('pg_attribute', 'pg_type', 'pg_constraint', 'pg_inherits')", "0"},
+		{"SELECT CAST(count(*) AS NUMERIC) FROM pg_settings WHERE name LIKE 'enable!_%' ESCAPE '!' AND setting <> reset_val AND name <> 'enable_nestloop'", "0"},
+		{"SELECT CAST(count(*) AS NUMERIC) FROM pg_settings WHERE name = 'enable_nestloop' AND setting = 'off'", "1"},
+	} {
+		for range 3 { // the server keeps the plan
+			x, err := e.Exact(t.Context(), engine.Query{SQL: c.sql, Tables: []string{"t"}, Values: 1})
+			if err != nil {
+				t.Fatal(cause(err))
+			}
+			if n := sqltype.Format(x.RevealExact()[0][0]); n != c.want {
+				t.Errorf("%s: %s, want %s", c.sql, n, c.want)
+			}
+		}
+	}
+}
+
 // forgotten: sessions that do not know what the server had parsed for them, as behind a pooler that
 // gives each transaction another session, answer all the same; and so where another has the name.
 func (s *server) forgotten(t *testing.T) {
@@ -217,7 +238,7 @@ func (s *server) forgotten(t *testing.T) {
 		return results[0].Rows
 	}
 	parsed := run("SELECT name FROM pg_prepared_statements")
-	if len(parsed) != 2 { // the look at the table, and what came again
+	if len(parsed) != 4 { // the look at the table, how it is planned and how the rest is, and what came again
 		t.Fatalf("the server keeps %q", parsed)
 	}
 	run("DEALLOCATE ALL")

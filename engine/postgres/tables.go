@@ -86,6 +86,11 @@ func marks(tables []*catalog.Table) string {
 	return description(tables) + `SELECT i, md5(string_agg(line, ' ' ORDER BY line COLLATE "C")) FROM said GROUP BY i`
 }
 
+// looked are the statements that give the marks of tables.
+func looked(tables []*catalog.Table, row func(values [][]byte) error, done *bool) []asked {
+	return []asked{{sql: byIndex, often: true}, {sql: marks(tables), often: true, row: row, done: done}, {sql: byHash, often: true}}
+}
+
 // look looks at all sources of a catalog.
 func look(ctx context.Context, t *transaction, c *catalog.Catalog) (*sources, error) {
 	seen := &sources{tables: map[string]*table{}}
@@ -97,12 +102,13 @@ func look(ctx context.Context, t *transaction, c *catalog.Catalog) (*sources, er
 		order[i] = &table{declared: d, relation: quote(d.Source.Schema) + "." + quote(d.Source.Table)}
 		seen.tables[d.Name] = order[i]
 	}
-	results, err := t.conn.Exec(ctx, description(c.Tables)+"SELECT i, line FROM said ORDER BY i, line; "+marks(c.Tables)).ReadAll()
-	if err != nil || len(results) != 2 {
+	text := []string{byIndex, description(c.Tables) + "SELECT i, line FROM said ORDER BY i, line", marks(c.Tables), byHash}
+	results, err := t.conn.Exec(ctx, strings.Join(text, "; ")).ReadAll()
+	if err != nil || len(results) != len(text) {
 		return nil, unconnected(ctx, errors.Join(err, errors.New("the tables were not looked at")))
 	}
 	facts := make([][][]any, len(order))
-	for _, row := range results[0].Rows {
+	for _, row := range results[1].Rows {
 		i, _ := strconv.Atoi(string(row[0]))
 		var fact []any
 		if err := json.Unmarshal(row[1], &fact); err != nil {
@@ -113,7 +119,7 @@ func look(ctx context.Context, t *transaction, c *catalog.Catalog) (*sources, er
 	for i, d := range order {
 		d.understand(facts[i])
 	}
-	for _, row := range results[1].Rows {
+	for _, row := range results[2].Rows {
 		i, _ := strconv.Atoi(string(row[0]))
 		order[i].mark = string(row[1])
 	}
@@ -301,12 +307,12 @@ func (e *Engine) begin(ctx context.Context, names []string, whole bool, then fun
 		readable = readable && known[i].problem == nil
 	}
 	same, marked := 0, false
-	statements := []asked{{sql: marks(declared), often: true, done: &marked, row: func(values [][]byte) error {
+	statements := looked(declared, func(values [][]byte) error {
 		if i, err := strconv.Atoi(string(values[0])); err == nil && known[i].problem == nil && known[i].mark == string(values[1]) {
 			same++
 		}
 		return nil
-	}}}
+	}, &marked)
 	if readable {
 		for _, s := range then(known) {
 			if row := s.row; row != nil {
