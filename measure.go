@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/entropy"
@@ -153,21 +154,23 @@ func (db *Database) answer(ctx context.Context, s *statement, c *compiled, table
 	return a, nil
 }
 
-// moving notes the tables that several queries have read, each perhaps in another state.
+// moving notes the tables that were read several times, each time perhaps in another state.
 func (db *Database) moving(c *compiled) (notes []string) {
 	u, ok := db.config.Engine.(engine.Unsteady)
 	if !ok {
 		return nil
 	}
 	for _, name := range u.Moving(c.reads()) {
-		queries := 0
-		for _, q := range slices.Concat(append(slices.Clone(c.trees), c.queries)...) {
-			if q.SQL != "" && slices.Contains(q.Tables, name) {
-				queries++
-			}
+		if t, ok := db.config.Catalog.Table(name); ok && t.Mapping != nil {
+			notes = append(notes, fmt.Sprintf("%s: records of different units may be of different moments: the engine has no snapshots of %s", name, t.Mapping.Of.Name))
+			continue
 		}
-		if queries > 1 {
-			notes = append(notes, fmt.Sprintf("%s: its %d queries may have seen different states of it: the engine has no snapshots of this table", name, queries))
+		readings, quoted := 0, `"`+strings.ReplaceAll(name, `"`, `""`)+`"`
+		for _, q := range slices.Concat(append(slices.Clone(c.trees), c.queries)...) {
+			readings += strings.Count(q.SQL, quoted)
+		}
+		if readings > 1 {
+			notes = append(notes, fmt.Sprintf("%s: its %d readings may have seen different states of it: the engine has no snapshots of this table", name, readings))
 		}
 	}
 	return notes

@@ -52,6 +52,21 @@ func (f *fed) Prepare(ctx context.Context, sql string, tables []engine.Table) er
 	return nil
 }
 
+// Moving are the mapped tables whose records are read in no one state: where rows are units, one query reads them.
+func (f *fed) Moving(tables []string) (moving []string) {
+	u, ok := f.source.(engine.Unsteady)
+	if !ok {
+		return nil
+	}
+	for _, name := range tables {
+		t, ok := f.catalog.Table(name)
+		if ok && t.Mapping != nil && t.Mapping.Of.Unit.Kind != catalog.UnitRow && len(u.Moving([]string{t.Mapping.Of.Name})) > 0 {
+			moving = append(moving, name)
+		}
+	}
+	return moving
+}
+
 // PreparePost is of the engine that post-processes.
 func (f *fed) PreparePost(ctx context.Context, sql string, tables []engine.Table) error {
 	return engine.PreparePost(ctx, f.Engine, sql, tables)
