@@ -15,9 +15,9 @@
 //
 //	tpchgen-cli parquet -s 0.1 --output-dir=FOLDER
 //	tpchgen-cli csv -s 0.1 --output-dir=FOLDER
-//	go test ./bench/scale -run '^$' -bench TPCH -benchtime 1x -tpch FOLDER -trino
+//	go test ./bench/scale -run '^$' -bench TPCH -benchtime 1x -tpch FOLDER -engines duckdb,postgres,trino
 //
 // BenchmarkBoundedTrino and BenchmarkGrowthTrino start clusters, which bench/peers/setup trino has
-// installed; with -trino BenchmarkTPCH starts one, too. Above a million rows they need more than
+// installed; BenchmarkTPCH starts one where it is to ask it. Above a million rows they need more than
 // the memory that tests have: -heap 3000.
 package scale

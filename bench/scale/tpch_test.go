@@ -40,7 +40,7 @@ import (
 var (
 	tpch      = flag.String("tpch", "", "the folder with TPC-H's tables as Parquet and CSV files (see doc.go)")
 	tpchScale = flag.String("tpch-scale", "0.1", "the scale of these, for Trino")
-	withTrino = flag.Bool("trino", false, "ask Trino, too")
+	asked     = flag.String("engines", "duckdb,postgres", "whom BenchmarkTPCH asks, of duckdb, postgres and trino")
 )
 
 // plainLimit is how long a statement without privacy may take in PostgreSQL, which runs q20's correlated subquery
@@ -61,7 +61,7 @@ var tpchTables = [][2]string{
 }
 
 // BenchmarkTPCH asks the 22 questions of TPC-H, as bench/tpch has them with its catalog, of DuckDB, of
-// PostgreSQL and, with -trino, of a lone Trino: the exact aggregates of each release, bounded, and
+// PostgreSQL and of a lone Trino, as -engines says: the exact aggregates of each release, bounded, and
 // the statement as it is, without privacy. Where a question is refused, the one in its place is asked. Each
 // engine's metrics are the processor time of the statement as it is, and over it that of the
 // releases: of each the least of two runs. Under hashes that all engines share, the aggregates must
@@ -70,9 +70,13 @@ func BenchmarkTPCH(b *testing.B) {
 	if *tpch == "" {
 		b.Skip("-tpch names no folder of TPC-H's tables")
 	}
-	engines := []*compared{tpchDuckDB(b), tpchPostgres(b)}
-	if *withTrino {
-		engines = append(engines, tpchTrino(b))
+	var engines []*compared
+	for name := range strings.SplitSeq(*asked, ",") {
+		open, ok := map[string]func(*testing.B) *compared{"duckdb": tpchDuckDB, "postgres": tpchPostgres, "trino": tpchTrino}[name]
+		if !ok {
+			b.Fatalf("there is no engine %q", name)
+		}
+		engines = append(engines, open(b))
 	}
 	for n := 1; n <= 22; n++ {
 		b.Run(fmt.Sprintf("q%d", n), func(b *testing.B) {
@@ -110,11 +114,11 @@ func BenchmarkTPCH(b *testing.B) {
 				groups += len(exact[0])
 				for i, e := range engines[1:] {
 					if len(exact[0]) != len(exact[1+i]) {
-						b.Fatalf("DuckDB has %d groups, %s %d", len(exact[0]), e.name, len(exact[1+i]))
+						b.Fatalf("%s has %d groups, %s %d", engines[0].name, len(exact[0]), e.name, len(exact[1+i]))
 					}
 					for j, row := range exact[0] {
 						if want, got := sqltype.Key(row...), sqltype.Key(exact[1+i][j]...); want != got {
-							b.Fatalf("DuckDB has %q, %s %q", want, e.name, got)
+							b.Fatalf("%s has %q, %s %q", engines[0].name, want, e.name, got)
 						}
 					}
 				}
