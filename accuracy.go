@@ -302,7 +302,7 @@ func (k *keptTables) table(t *release.Table) {
 func (s *Statement) answerByPilot(ctx context.Context) (*Answer, error) {
 	plan := s.planned.pilot
 	s.kept = &keptTables{}
-	s.options.Repeat, s.options.Reuse, s.question = false, false, nil // the answer is priced by the pilot's tables, which no books keep
+	s.options.Repeat, s.options.Reuse, s.question, s.relations = false, false, nil, nil // the answer is priced by the pilot's tables, which no books keep
 	pilot, err := s.Answer(ctx, Payer{})
 	if err != nil || len(s.planned.design.Events) == 0 {
 		return pilot, err

@@ -156,7 +156,9 @@ type answerJSON struct {
 }
 
 // MarshalJSON writes the contract's form.
-func (a *Answer) MarshalJSON() ([]byte, error) {
+func (a *Answer) MarshalJSON() ([]byte, error) { return json.Marshal(a.json()) }
+
+func (a *Answer) json() answerJSON {
 	out := answerJSON{a.Columns, make([][]any, len(a.Rows)), a.Intervals, a.Confidence, a.Cost, a.Pilot, a.Remaining, a.Mechanisms, a.Kept, a.Notes, a.Statement, a.Reused}
 	if out.Intervals == nil {
 		out.Intervals = [][]*Interval{}
@@ -167,7 +169,7 @@ func (a *Answer) MarshalJSON() ([]byte, error) {
 			out.Rows[i][j] = jsonValue(v)
 		}
 	}
-	return json.Marshal(out)
+	return out
 }
 
 // mechanisms describes the noise of a design.
@@ -279,6 +281,10 @@ func (s *statement) notes() []string {
 		switch {
 		case r.Chosen:
 			for _, text := range s.choiceNotes(number) {
+				note(text)
+			}
+		case s.remade != nil && !s.remade[number].Same():
+			for _, text := range madeNotes(s.remade[number]) {
 				note(text)
 			}
 		case r.OneRow || len(r.Components) == 0:

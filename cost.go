@@ -94,6 +94,9 @@ func Budgets(c *catalog.Catalog) []ledger.DomainBudget { return budgets(c) }
 // cost is what the domain's filter will charge for the statement's events.
 func (s *statement) cost() (Cost, error) {
 	d := s.certificate.Domain
+	if s.free {
+		return Cost{Events: []privacy.Event{}}, nil
+	}
 	if len(s.design.Events) == 0 {
 		return s.charged(filter.Amounts{}), nil
 	}
@@ -141,25 +144,28 @@ func (db *Database) parameters(s *statement, o *QueryOptions) (json.RawMessage, 
 			mapped[t.Name] = t.Mapping.Code
 		}
 	}
-	raw, err := json.Marshal(struct {
-		Epsilon    privacy.Epsilon `json:"epsilon"`
-		Delta      privacy.Delta   `json:"delta"`
-		Rho        privacy.Rho     `json:"rho"`
-		Weights    []string        `json:"weights,omitempty"`
-		Confidence string          `json:"confidence"`
-		Consistent bool            `json:"consistent,omitempty"`
-		Together   bool            `json:"together,omitempty"`
-		// What the text's $1, $2 ... stand for.
-		Values []value `json:"values,omitempty"`
-		// What a statement says depends on the code of the tables that are mapped.
-		Mapped map[string]string `json:"mapped,omitempty"`
-		// And on what is derived, and on views.
-		Derived string `json:"derived,omitempty"`
-	}{s.spend.Epsilon, s.spend.Delta, s.spend.Rho, weights, s.confidence.RatString(), s.consistent, s.together, values, mapped, written(db.config.Catalog)})
+	raw, err := json.Marshal(parameterRecord{s.spend.Epsilon, s.spend.Delta, s.spend.Rho, weights, s.confidence.RatString(), s.consistent, s.together, values, mapped, written(db.config.Catalog)})
 	if err != nil {
 		return nil, fmt.Errorf("encode parameters: %w", err)
 	}
 	return raw, nil
+}
+
+// A parameterRecord is what stands in the ledger beside a statement's text.
+type parameterRecord struct {
+	Epsilon    privacy.Epsilon `json:"epsilon"`
+	Delta      privacy.Delta   `json:"delta"`
+	Rho        privacy.Rho     `json:"rho"`
+	Weights    []string        `json:"weights,omitempty"`
+	Confidence string          `json:"confidence"`
+	Consistent bool            `json:"consistent,omitempty"`
+	Together   bool            `json:"together,omitempty"`
+	// What the text's $1, $2 ... stand for.
+	Values []value `json:"values,omitempty"`
+	// What a statement says depends on the code of the tables that are mapped.
+	Mapped map[string]string `json:"mapped,omitempty"`
+	// And on what is derived, and on views.
+	Derived string `json:"derived,omitempty"`
 }
 
 // A value is a parameter's, for the record.

@@ -28,6 +28,7 @@ import (
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/derive"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -65,6 +66,7 @@ type Database struct {
 
 	visible func(name string) bool // whether a table or view exists for who asks; nil: all do
 	found   *finds
+	shelf   *shelf
 }
 
 // Open checks that the ledger holds the catalog's domains with the catalog's budgets,
@@ -91,7 +93,7 @@ func Open(ctx context.Context, c Config) (*Database, error) {
 	for _, d := range budgets(c.Catalog) {
 		db.guards[d.ID] = d.Guard()
 	}
-	db.found = &finds{}
+	db.found, db.shelf = &finds{}, &shelf{}
 	if err := db.look(ctx); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
@@ -166,8 +168,11 @@ type QueryOptions struct {
 	Repeat, Fresh bool
 	// Reuse returns, once the owner has declared a version of the data, any stored answer to the same
 	// question on it that is as precise as what is asked, whoever paid for it, and charges nothing.
-	// The answer that is paid for then serves others too. Fresh charges all the same.
+	// The answer that is paid for then serves others too, also those whose statement it says all of. Fresh charges all the same.
+	// Where no cost is named, nor by a default, a stored answer serves as precise as it is, and nothing is ever charged.
 	Reuse bool
+	// Free leaves a cost that is named, and the default, out.
+	Free bool
 }
 
 // ErrUnavailable is returned when an answer could not be computed for want of
@@ -191,7 +196,11 @@ type statement struct {
 	// ownSelection is release.Options.OwnSelection.
 	ownSelection bool
 	consistent   bool
-	pilot        *pilotPlan // of a statement that a pilot prices; spend is then the pilot's
+	// free says that nothing may be charged: it is planned at a cost that nobody pays.
+	free bool
+	// remade says, by release, of what others a stored answer has released it is made; nil where it is not.
+	remade []*release.Remade
+	pilot  *pilotPlan // of a statement that a pilot prices; spend is then the pilot's
 }
 
 const (
@@ -243,6 +252,12 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 	case release.Spend(s.spend).IsZero() && !o.NoDefault:
 		s.spend = Spend(db.config.Catalog.Spend)
 	}
+	if d := s.certificate.Domain; d != nil && o.Reuse && !asked && (o.Free || release.Spend(s.spend).IsZero()) && db.config.Ledger != nil {
+		s.free = true
+		if release.Spend(s.spend).IsZero() {
+			s.spend = nominal(d)
+		}
+	}
 	if s.design, err = release.NewDesign(s.certificate, release.Options{Spend: release.Spend(s.spend), Weights: s.weights, OwnSelection: s.ownSelection}); err != nil {
 		return nil, in(err, text)
 	}
@@ -254,6 +269,22 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 		}
 	}
 	return s, nil
+}
+
+// nominal is a cost of a domain's, at which a statement is planned that pays none.
+func nominal(d *catalog.Domain) Spend {
+	one := big.NewRat(1, 1)
+	var s Spend
+	switch filter.Measure(d.Measure) {
+	case filter.ZCDP, filter.RDP:
+		s.Rho, _ = privacy.NewRho(one)
+	case filter.Pure:
+		s.Epsilon, _ = privacy.NewEpsilon(one)
+	default:
+		s.Epsilon, _ = privacy.NewEpsilon(one)
+		s.Delta, _ = privacy.NewDelta(big.NewRat(1, 1_000_000))
+	}
+	return s
 }
 
 // addsUp reports whether counts that could decide which groups are shown are added up: where they do decide, the noise of

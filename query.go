@@ -75,7 +75,10 @@ type Statement struct {
 	parameters  json.RawMessage
 	fingerprint Fingerprint
 	question    []byte      // nil where no other answer may serve
+	relations   [][]byte    // likewise
 	kept        *keptTables // of a pilot: see answerByPilot
+
+	versioned atomic.Bool // the owner had declared a version of the data when stored answers were looked for
 
 	read atomic.Pointer[readAnswer] // the stored answer that was read last
 }
@@ -140,7 +143,9 @@ func (db *Database) finish(s *Statement) (_ *Statement, err error) {
 		return nil, err
 	}
 	if d := s.planned.certificate.Domain; d != nil && s.options.Reuse {
-		s.question, err = s.planned.question(record, s.compiled, db.guards[d.ID])
+		if s.question, err = s.planned.question(record, s.compiled, db.guards[d.ID]); len(s.planned.design.Events) > 0 {
+			s.relations = s.planned.relations()
+		}
 	}
 	return s, err
 }
@@ -182,11 +187,15 @@ func (s *Statement) Request(by Payer) ledger.Request {
 		IdempotencyKey: o.IdempotencyKey, RefuseUnfinished: o.RefuseUnfinished, Fresh: o.Fresh,
 		Holders: by.Holders, Rules: by.Rules, Catalog: by.Catalog, Now: db.config.Now(),
 	}
+	if planned.free { // whatever was stored serves, and nothing is asked that could be charged
+		r.Free = true
+		return r
+	}
 	if o.Repeat {
 		r.Repetition = s.fingerprint[:]
 	}
 	if s.question != nil {
-		r.Question, r.Serves = s.question, s.serves
+		r.Question, r.Serves, r.Relations = s.question, s.serves, s.relations
 	}
 	return r
 }
@@ -227,11 +236,28 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 	if err := db.config.Catalog.Recheck(); err != nil { // it may have been prepared long ago
 		return nil, refusal(err)
 	}
+	ways, err := s.makes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var stored []releasedTable
+	s.offer(&request, ways, &stored)
 	end := by.part("reserve")
 	reservation, err := db.config.Ledger.Reserve(ctx, request)
 	end()
+	if errors.Is(err, ledger.ErrNotStored) {
+		return nil, s.unpaid()
+	}
 	if err != nil {
 		return nil, refusal(err)
+	}
+	if reservation.Made {
+		a, err := s.answerMade(ctx, wayOf(ways, reservation.ID), stored)
+		if err != nil {
+			return nil, err
+		}
+		a.Remaining = remaining(filter.Measure(domain.Measure), reservation.Remaining)
+		return a, nil
 	}
 	if stored := reservation.Answer; stored != nil {
 		if reservation.Served {
@@ -255,7 +281,11 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 	}
 	end = by.part("measure")
 	var a *Answer
-	tables, err := db.release(ctx, planned, s.compiled, s.kept)
+	kept, serves := s.kept, s.versioned.Load() && o.IdempotencyKey == "" // serves others
+	if serves {
+		kept = &keptTables{}
+	}
+	tables, err := db.release(ctx, planned, s.compiled, kept)
 	if err == nil {
 		a, err = db.answer(ctx, planned, s.compiled, tables)
 	}
@@ -263,19 +293,23 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 	if by.Measured != nil {
 		by.Measured()
 	}
-	var stored any
+	var committed any
 	switch {
 	case errors.Is(err, engine.ErrTooLarge):
-		stored = s.withhold(tables, planned.charged(reservation.Charge))
+		committed = s.withhold(tables, planned.charged(reservation.Charge))
 	case err != nil:
 		db.suspend(planned, reservation, by, err)
 		return nil, db.unavailable(err)
 	default:
 		a.Cost = planned.charged(reservation.Charge)
 		a.Remaining = remaining(filter.Measure(domain.Measure), reservation.Remaining)
-		stored = a
+		answer := keptAnswer{answerJSON: a.json()}
+		if serves {
+			answer.Tables = kept.stored()
+		}
+		committed = answer
 	}
-	encoded, err := json.Marshal(stored)
+	encoded, err := json.Marshal(committed)
 	if err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)
 	}

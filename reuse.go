@@ -105,11 +105,33 @@ func (db *Database) ExplainTo(ctx context.Context, sql string, o *QueryOptions, 
 	if err != nil {
 		return nil, err
 	}
-	if e.Reused, err = db.config.Ledger.Free(ctx, s.Request(by)); err != nil {
+	r := s.Request(by)
+	if e.Reused, err = db.config.Ledger.Free(ctx, r); err != nil {
 		return nil, fmt.Errorf("look for a stored answer: %w", err)
 	}
 	if e.Reused {
 		e.Notes = append(e.Notes, "an answer to this is stored, as precise or more: asked now it costs nothing")
+		return e, nil
 	}
+	m, err := s.freely(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if m == nil && p.free {
+		return nil, s.unpaid()
+	}
+	if m == nil {
+		return e, nil
+	}
+	e.Reused, e.Mechanisms = true, m.statement.mechanisms()
+	if p.free { // nothing else would be released
+		for i := range e.Certificate.Releases {
+			e.Certificate.Releases[i].Words = []string{fmt.Sprintf("it is made of noisy values that record %d has released, and of nothing else: it reveals nothing that they do not", m.reservation)}
+		}
+	}
+	if e.ExpectedError, err = m.statement.expectedErrors(); err != nil {
+		return nil, err
+	}
+	e.Notes = append(m.statement.notes(), fmt.Sprintf("record %d has released all of this, as noise, error and these notes say: asked now it costs nothing", m.reservation))
 	return e, nil
 }

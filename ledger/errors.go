@@ -29,6 +29,8 @@ var (
 	ErrIdempotencyKey = errors.New("the idempotency key was used for another request")
 	// ErrUnfinished: the key's first request was charged, and its answer never committed.
 	ErrUnfinished = errors.New("the request of this idempotency key was charged and never answered")
+	// ErrNotStored: the request was to charge nothing, and no stored answer serves it.
+	ErrNotStored = errors.New("no stored answer serves this")
 	// ErrMissing: there is no ledger at the path, or no anchor at its own.
 	ErrMissing = errors.New("missing")
 	// ErrExists: there is something already where a ledger would be created.

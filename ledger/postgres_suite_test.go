@@ -71,7 +71,7 @@ var suite = []string{
 	"TestRegister", "TestRegisterIsWrittenOnce",
 	"TestRepetitionIsNotChargedAgain", "TestVersionEndsRepetitions", "TestUnansweredRepetitionIsCharged", "TestUnfinishedKeyIsRefused",
 	"TestRepetitionWaitsForTheAnchor", "TestEditedRepetitions", "TestForgedRepetitionKey",
-	"TestReuse", "TestReuseNeedsAnApproval", "TestReuseBehavesAsItsModel", "TestForgedQuestion",
+	"TestReuse", "TestReuseOfLess", "TestReuseNeedsAnApproval", "TestReuseBehavesAsItsModel", "TestForgedQuestion",
 	"TestKilledAtRandomInstants", "TestCreateKilled", "TestProcessesOnOneBudget",
 	"TestEditedLedgers", "TestEditedWhileOpen", "TestAnchorLagsBehindAnswersNever", "TestAnchorFaults",
 	"TestRecomputedChain", "TestRecomputedAnchor", "TestKeysDoNotMix", "TestUsersAreRecorded",

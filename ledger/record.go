@@ -69,6 +69,7 @@ type entry struct {
 	Request     []byte            `json:"request,omitempty"`    // digest of what an idempotency key stands for
 	Repetition  []byte            `json:"repetition,omitempty"` // as the request has it
 	Question    []byte            `json:"question,omitempty"`   // as the request has it
+	Relations   [][]byte          `json:"relations,omitempty"`  // likewise
 	Answer      []byte            `json:"answer,omitempty"`     // digest of the answer
 	Note        string            `json:"note,omitempty"`       // of a version: its name
 	Why         string            `json:"why,omitempty"`        // of a version: the owner's reason

@@ -53,6 +53,14 @@ type Request struct {
 	// Serves reports whether an answer to the Question, released by these events, is in each value as
 	// precise as what is asked. nil: none is.
 	Serves func(events []privacy.Event, answer []byte) bool
+	// Relations are digests of what the Question's values are computed of. Asked lists the request by them.
+	Relations [][]byte
+	// From are reservations that Asked has listed, the best first, from whose answers alone the Question could be
+	// answered, as precisely as is asked; and Makes reports of one, and its answer, whether it can.
+	From  []int64
+	Makes func(reservation int64, answer []byte) bool
+	// Free charges nothing: where no answer serves, the request is refused with ErrNotStored.
+	Free bool
 	// Fresh charges a repetition, too, whose answer is then the newest, and what an answer would serve.
 	Fresh bool
 	// Holders are those who spend: the analyst's account, say, and its groups. Beside the
@@ -80,15 +88,16 @@ type Reservation struct {
 	// key, of a repetition, or of the same Question. If it is not nil, nothing was charged, and there is
 	// nothing to commit.
 	Answer []byte
-	// Served says that Answer is of the same Question, perhaps another's and more precise.
-	Served bool
+	// Served says that Answer is of the same Question, perhaps another's and more precise, and Made that it is one of
+	// Request.From.
+	Served, Made bool
 }
 
 // Reserve charges a domain for a request. When it returns a reservation, the
 // charge is on stable storage and is never given back.
 //
 // It refuses, and charges nothing, with ErrExhausted (an ExhaustedError),
-// ErrSuspended, ErrUnknownDomain, ErrGuardDiffers, ErrIdempotencyKey, ErrUnfinished, ErrQuota
+// ErrSuspended, ErrUnknownDomain, ErrGuardDiffers, ErrIdempotencyKey, ErrUnfinished, ErrNotStored, ErrQuota
 // (a QuotaError), ErrLimit (a LimitError), ErrRulesChanged, or an error that wraps
 // filter.ErrUnsupported or a privacy.RelationError. After any other error, and after
 // ctx has ended, the charge may have been made.
@@ -98,7 +107,7 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (_ *Reservation, err er
 	if err != nil {
 		return nil, err
 	}
-	p, err := r.prepare(d.filter, false)
+	p, err := r.prepare(d.filter, r.Free)
 	if err != nil {
 		return nil, err
 	}
@@ -201,11 +210,15 @@ func (b *batch) reserve(ctx context.Context, r Request, p prepared) (*Reservatio
 	if answer != nil {
 		return &Reservation{ID: id, Domain: r.Domain, Remaining: left(s.Spent), Answer: answer}, nil
 	}
-	if answer, id, err = b.served(ctx, r, d, s.Guard, p); err != nil {
+	answer, of, err := b.served(ctx, r, d, s.Guard, p)
+	if err != nil {
 		return nil, err
 	}
 	if answer != nil {
-		return &Reservation{ID: id, Domain: r.Domain, Remaining: left(s.Spent), Answer: answer, Served: true}, nil
+		return &Reservation{ID: of.reservation, Domain: r.Domain, Remaining: left(s.Spent), Answer: answer, Served: !of.made, Made: of.made}, nil
+	}
+	if r.Free {
+		return nil, ErrNotStored
 	}
 	if s.Suspended {
 		return nil, fmt.Errorf("domain %q: %w", r.Domain, ErrSuspended)
@@ -226,7 +239,7 @@ func (b *batch) reserve(ctx context.Context, r Request, p prepared) (*Reservatio
 		rec.key = question(r.Domain, r.Question)
 	}
 	err = b.append(ctx, rec, entry{Time: r.Now, Analyst: r.Analyst, Statement: r.Statement, Parameters: r.Parameters,
-		Certificate: r.Certificate, Events: p.events, Delta: r.Delta, Charge: &p.charge, Request: p.request, Repetition: r.Repetition, Question: r.Question,
+		Certificate: r.Certificate, Events: p.events, Delta: r.Delta, Charge: &p.charge, Request: p.request, Repetition: r.Repetition, Question: r.Question, Relations: r.Relations,
 		Holders: r.Holders, Catalog: r.Catalog, State: next})
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/discreet-dp/discreet/filter"
@@ -20,12 +21,16 @@ import (
 //     held against, as if the asker paid for it now, or an owner has granted just that.
 //
 // Nothing is charged then. The theorem is post-processing (Dwork and Roth 2014, Proposition 2.1):
-// let M be all answers that were charged, and their coins; the filter bounds what M reveals. Which
+// let M be all noisy values that were charged, of which answers are made, and coins; the filter bounds what M reveals. Which
 // answer serves is decided from requests, rules, versions and events alone. Those are chosen by
 // people who have seen M, and nothing else of the data, so that what is told is a function of M and
 // of coins that do not depend on the data. A function of M reveals what M does. In particular the
 // answer is given as it was released, under the salt and the bounds that it has: nothing is drawn
 // or bounded again.
+//
+// An answer also serves a request of which it says all, though that asks something else: less of the same values, or sums of them.
+// Who asks finds such answers by what they are computed of (Asked), and says of each whether it is enough (Request.From). It is
+// a function of M as well, and what holds for versions, domains and rights holds there.
 //
 // Whoever may not be told it gets what there would be without it, by the same steps in the same
 // order: a charge, or the same refusal.
@@ -50,19 +55,53 @@ func question(domain string, of []byte) []byte {
 	return digestOf([]byte("question"), []byte(domain), of)
 }
 
-// A paid answer is a candidate: what was charged for it, and by what events.
+// answerFrom finds a reservation of a domain on the current version, which has an answer.
+const answerFrom = `SELECT ` + columns + ` FROM records r WHERE r.seq = ? AND r.domain = ? AND r.kind = 'reserve'
+	AND r.seq > (SELECT coalesce(max(v.seq), 9223372036854775807) FROM records v WHERE v.domain = '' AND v.kind = 'version')
+	AND EXISTS (SELECT 1 FROM records c WHERE c.kind = 'commit' AND c.ref = r.seq)`
+
+// A paid answer is a candidate: what was charged for it, and by what events. It is made if it is one of Request.From.
 type paid struct {
 	reservation int64
 	charge      filter.Total
 	events      []privacy.Event
+	made        bool
 }
 
 // precise are the answers that are no less precise than a request in what they cost, the newest
 // first. It decides nothing about rights.
 func (l *Ledger) precise(ctx context.Context, q records, r Request, charge filter.Total) (all []paid, err error) {
-	if r.Question == nil || r.Serves == nil || r.Fresh {
+	if r.Fresh {
 		return nil, nil
 	}
+	if r.Question != nil && r.Serves != nil {
+		if all, err = l.same(ctx, q, r, charge); err != nil {
+			return nil, err
+		}
+	}
+	if r.Makes == nil {
+		return all, nil
+	}
+	for _, from := range r.From {
+		found, err := l.read(ctx, q, answerFrom, from, r.Domain)
+		if err != nil {
+			return nil, err
+		}
+		for _, of := range found {
+			e, err := of.entry()
+			if err != nil {
+				return nil, err
+			}
+			if e.Charge != nil && e.Request == nil && e.Question != nil { // what was paid for under a key serves its own analyst alone
+				all = append(all, paid{reservation: of.seq, charge: *e.Charge, made: true})
+			}
+		}
+	}
+	return all, nil
+}
+
+// same are the answers of the same question.
+func (l *Ledger) same(ctx context.Context, q records, r Request, charge filter.Total) (all []paid, err error) {
 	found, err := l.read(ctx, q, answersOf, question(r.Domain, r.Question), maxServing)
 	if err != nil {
 		return nil, err
@@ -80,26 +119,26 @@ func (l *Ledger) precise(ctx context.Context, q records, r Request, charge filte
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, paid{of.seq, *e.Charge, events})
+		all = append(all, paid{reservation: of.seq, charge: *e.Charge, events: events})
 	}
 	return all, nil
 }
 
-// serving returns the commit and the answer of the first that serves and may be told.
-func (l *Ledger) serving(ctx context.Context, q querier, r Request, all []paid, may func(filter.Total) bool) (*record, []byte, error) {
+// serving returns the commit and the answer of the first that serves and may be told, and which it is.
+func (l *Ledger) serving(ctx context.Context, q querier, r Request, all []paid, may func(filter.Total) bool) (*record, []byte, paid, error) {
 	for _, p := range all {
 		if !may(p.charge) {
 			continue
 		}
 		commit, answer, err := l.chain.stored(q.QueryRowContext(ctx, "SELECT "+columns+", coalesce(r.answer, '') FROM records r WHERE r.kind = 'commit' AND r.ref = ?", p.reservation))
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, p, err
 		}
-		if commit != nil && r.Serves(p.events, answer) {
-			return commit, answer, nil
+		if commit != nil && (p.made && r.Makes(p.reservation, answer) || !p.made && r.Serves(p.events, answer)) {
+			return commit, answer, p, nil
 		}
 	}
-	return nil, nil, nil
+	return nil, nil, paid{}, nil
 }
 
 // tells reports whether a request may be told an answer that was charged so much. Without a
@@ -117,24 +156,24 @@ func (s *standing) tells(r Request, d domain, asked, charged filter.Total) bool 
 }
 
 // served returns an answer that serves a request, or nil, and its reservation.
-func (b *batch) served(ctx context.Context, r Request, d domain, guard []byte, p prepared) (answer []byte, id int64, err error) {
+func (b *batch) served(ctx context.Context, r Request, d domain, guard []byte, p prepared) (answer []byte, of paid, err error) {
 	if r.Guard != nil && !bytes.Equal(r.Guard, guard) {
-		return nil, 0, nil
+		return nil, of, nil
 	}
 	all, err := b.l.precise(ctx, b.sql, r, p.charge)
 	if err != nil || len(all) == 0 {
-		return nil, 0, b.note(err)
+		return nil, of, b.note(err)
 	}
 	s, err := b.abide(ctx, r)
 	if err != nil { // a request that is behind the rules is refused where it would be without an answer
-		return nil, 0, b.failed
+		return nil, of, b.failed
 	}
-	commit, answer, err := b.l.serving(ctx, b.sql, r, all, func(charged filter.Total) bool { return s.tells(r, d, p.charge, charged) })
+	commit, answer, of, err := b.l.serving(ctx, b.sql, r, all, func(charged filter.Total) bool { return s.tells(r, d, p.charge, charged) })
 	if commit == nil || err != nil {
-		return nil, 0, b.note(err)
+		return nil, of, b.note(err)
 	}
 	b.shown = max(b.shown, commit.seq)
-	return answer, commit.ref, nil
+	return answer, of, nil
 }
 
 // Free reports whether Reserve would answer a request from the books, as they and the rules are now, and
@@ -147,7 +186,7 @@ func (l *Ledger) Free(ctx context.Context, r Request) (free bool, err error) {
 		return false, err
 	}
 	r.IdempotencyKey = ""
-	p, err := r.prepare(d.filter, false)
+	p, err := r.prepare(d.filter, r.Free)
 	if err != nil {
 		return false, err
 	}
@@ -174,4 +213,54 @@ func (l *Ledger) Free(ctx context.Context, r Request) (free bool, err error) {
 		return err
 	})
 	return free, err
+}
+
+// Asked is a request that was charged, whose answer may say what others ask.
+type Asked struct {
+	Reservation int64
+	Statement   string
+	Parameters  json.RawMessage
+	Events      []privacy.Event
+	Question    []byte
+	Relations   [][]byte
+}
+
+const (
+	// lastVersion finds the record that began the current version, 0 where none was declared.
+	lastVersion = `SELECT coalesce(max(v.seq), 0) FROM records v WHERE v.domain = '' AND v.kind = 'version'`
+	// listed finds the newest reservations of a domain after a record.
+	listed = `SELECT ` + columns + ` FROM records r WHERE r.domain = ? AND r.kind = 'reserve' AND r.seq > ? ORDER BY r.seq DESC LIMIT ?`
+)
+
+// Asked lists the requests with Relations that were charged to a domain on the current version of the data, after a record, the newest
+// first, but of so many reservations at most. Some may have no answer yet. version is the record that began the version; without one
+// nothing is listed. It is for whoever plans a request, and decides nothing: Reserve does.
+func (l *Ledger) Asked(ctx context.Context, domain string, after int64, most int) (all []Asked, version int64, err error) {
+	defer wrap(&err, "list requests")
+	if err := l.reads.QueryRowContext(ctx, lastVersion).Scan(&version); err != nil {
+		return nil, 0, storage(err)
+	}
+	if version == 0 {
+		return nil, 0, nil
+	}
+	found, err := l.read(ctx, l.reads, listed, domain, max(after, version), most)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, r := range found {
+		l.decoded.Add(1)
+		e, err := r.entry()
+		if err != nil {
+			return nil, 0, err
+		}
+		if e.Request != nil || e.Question == nil || len(e.Relations) == 0 {
+			continue
+		}
+		events, err := e.events()
+		if err != nil {
+			return nil, 0, err
+		}
+		all = append(all, Asked{r.seq, e.Statement, e.Parameters, events, e.Question, e.Relations})
+	}
+	return all, version, nil
 }

@@ -22,7 +22,7 @@ func asking(analyst, of string, parts ...int64) Request {
 	for _, p := range parts {
 		r.Events = append(r.Events, privacy.Pure{Epsilon: must(privacy.NewEpsilon(big.NewRat(p, 100)))})
 	}
-	r.Question, r.Repetition = []byte(of), fmt.Append(nil, of, parts)
+	r.Question, r.Repetition, r.Relations = []byte(of), fmt.Append(nil, of, parts), [][]byte{[]byte(of)}
 	r.Serves = func(released []privacy.Event, _ []byte) bool {
 		return slices.EqualFunc(released, r.Events, func(a, b privacy.Event) bool {
 			return a.(privacy.Pure).Epsilon.Cmp(b.(privacy.Pure).Epsilon) >= 0
@@ -134,6 +134,37 @@ func TestReuseBehavesAsItsModel(t *testing.T) {
 					t.Fatalf("%s explains %s %v: free %v, want %v", r.Analyst, of, parts, free, want)
 				}
 			},
+			"ask for less": func(t *rapid.T) { // than all that "how many" says
+				r := asking(analyst.Draw(t, "analyst"), "less", 1, 1)
+				r.Free, r.Makes = true, func(int64, []byte) bool { return true }
+				all, version, err := other.Asked(ctx, "patient", 0, 1000)
+				if err != nil || (version == 0) != (m.version == 0) {
+					t.Fatalf("version %d: %v", version, err)
+				}
+				for _, a := range all {
+					if string(a.Relations[0]) == "how many" {
+						r.From = append(r.From, a.Reservation)
+					}
+				}
+				if rapid.Bool().Draw(t, "and what is none") {
+					r.From = append(r.From, rapid.Int64Range(-1, 100).Draw(t, "none"))
+				}
+				want := ""
+				for _, a := range m.answers {
+					limit, limited := m.limits[r.Analyst]
+					if m.version > 0 && a.version == m.version && a.question == "how many" && !(limited && a.cost() > limit) {
+						want = a.text
+					}
+				}
+				free := must(other.Free(ctx, r))
+				res, err := l.Reserve(ctx, r)
+				switch {
+				case want == "" && (free || !errors.Is(err, ErrNotStored)) && !slices.ContainsFunc(m.answers, func(a answered) bool { return a.version == m.version }):
+					t.Fatalf("%s is told %+v, %v for less", r.Analyst, res, err)
+				case want != "" && (!free || err != nil || string(res.Answer) != want || !res.Made || res.Charge.Epsilon.Sign() != 0):
+					t.Fatalf("%s is told %+v, %v for less, not %q", r.Analyst, res, err, want)
+				}
+			},
 			"version": func(t *rapid.T) {
 				m.version++
 				must(l.NewVersion(ctx, "", "", now))
@@ -218,6 +249,66 @@ func TestReuse(t *testing.T) {
 	must(l.NewVersion(ctx, "May", "", now))
 	if free := must(l.Free(ctx, asking("bob", "q", 1, 1))); free {
 		t.Error("an answer of April serves in May")
+	}
+	l.verifyOrFail(t)
+}
+
+// A request for less is served by an answer that has all of it, if that is of this version, of this domain, finished, and was not paid for
+// under a key; and is charged nothing in any case.
+func TestReuseOfLess(t *testing.T) {
+	l, _ := create(t, Options{})
+	less := asking("bob", "less", 1, 1)
+	less.Free, less.Makes = true, func(int64, []byte) bool { return true }
+	reserved := func(r Request) int64 {
+		t.Helper()
+		res, err := l.Reserve(ctx, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.ID
+	}
+	serves := func(name string, from int64, want string) {
+		t.Helper()
+		r, before := less, must(l.Balance(ctx, "patient")).Spent.Epsilon
+		r.From = []int64{from}
+		free := must(l.Free(ctx, r))
+		res, err := l.Reserve(ctx, r)
+		if want == "" && (free || !errors.Is(err, ErrNotStored)) || want != "" && (!free || err != nil || !res.Made || string(res.Answer) != want) {
+			t.Errorf("%s: %+v, %v", name, res, err)
+		}
+		if !must(l.Balance(ctx, "patient")).Spent.Epsilon.Equal(before) {
+			t.Errorf("%s is charged", name)
+		}
+	}
+	answered := func(r Request, text string) int64 {
+		t.Helper()
+		res := l.answered(t, r, text)
+		return res.ID
+	}
+	early := answered(asking("ann", "q", 2, 2), "early")
+	serves("before any version", early, "")
+	must(l.NewVersion(ctx, "April", "", now))
+	keyed := asking("ann", "q", 9, 9)
+	keyed.IdempotencyKey = "k"
+	serves("paid for under a key", answered(keyed, "keyed"), "")
+	serves("without an answer", reserved(asking("ann", "q", 3, 2)), "")
+	april := answered(asking("ann", "q", 3, 1), "april")
+	serves("of April", april, "april")
+	serves("of before any version", early, "")
+	serves("nothing", 10_000, "")
+	all, version, err := l.Asked(ctx, "patient", 0, 100)
+	if err != nil || version == 0 || len(all) != 2 || all[0].Reservation != april || string(all[0].Relations[0]) != "q" {
+		t.Errorf("asked: %+v, %v", all, err)
+	}
+	wrong := less
+	wrong.From, wrong.Makes = []int64{april}, func(int64, []byte) bool { return false }
+	if res, err := l.Reserve(ctx, wrong); !errors.Is(err, ErrNotStored) {
+		t.Errorf("an answer that has less: %+v, %v", res, err)
+	}
+	must(l.NewVersion(ctx, "May", "", now))
+	serves("of April in May", april, "")
+	if all, _, err := l.Asked(ctx, "patient", 0, 100); err != nil || len(all) > 0 {
+		t.Errorf("asked in May: %+v, %v", all, err)
 	}
 	l.verifyOrFail(t)
 }

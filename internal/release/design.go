@@ -68,6 +68,7 @@ type Release struct {
 	Selection mechanism.Selection
 	Threshold *mechanism.CountThreshold
 	Choice    *Choice // set if one group alone is published: then no component has noise
+	Events    []privacy.Event
 
 	// Where Threshold is set, Counter and Threshold.Least.
 	counter int
@@ -164,22 +165,26 @@ func design(c *stability.Certificate, o Options) (*Design, error) {
 			if err != nil {
 				return nil, err
 			}
-			d.Events = append(d.Events, event)
+			d.Releases[i].Events = []privacy.Event{event}
 			continue
 		}
 		laws, err := d.Releases[i].allot(p, shares[i])
 		if err != nil {
 			return nil, err
 		}
+		events := &d.Releases[i].Events
 		for _, law := range laws {
-			d.Events = append(d.Events, law.Event())
+			*events = append(*events, law.Event())
 		}
 		for _, e := range d.Releases[i].selectionEvents() {
 			if e, err = privacy.Released(e, p.neighbours); err != nil {
 				return nil, err
 			}
-			d.Events = append(d.Events, e)
+			*events = append(*events, e)
 		}
+	}
+	for _, r := range d.Releases {
+		d.Events = append(d.Events, r.Events...)
 	}
 	d.Delta = p.gaussianDelta
 	return d, nil

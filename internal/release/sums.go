@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/discreet-dp/discreet/internal/rewrite"
+	"github.com/discreet-dp/discreet/mechanism"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
@@ -24,18 +25,30 @@ func (t *Table) Len() int { return len(t.keys) }
 // (Canonne, Kamath and Steinke 2020), so that P(|S| > σ√(2mL)) ≤ β; and a sum of m is at most
 // the normal one and m (noise.DiscreteGaussian.BoundOfSum), which is less for large σ.
 func (r *Release) noiseOfSums(component int, beta *big.Rat) (a, b, c float64, ok bool) {
-	additive, parties := r.Noise[component].Additive, 1.0
-	if s, is := additive.(summed); is {
+	grid, _ := r.Components[component].Grid.Float64()
+	return sumsOf(r.Noise[component].Additive, beta, grid)
+}
+
+// sumsOf is noiseOfSums of a law, in units of which one integer is worth grid.
+func sumsOf(additive mechanism.Additive, beta *big.Rat, grid float64) (a, b, c float64, ok bool) {
+	parties := 1.0 // draws a row
+	switch s := additive.(type) {
+	case summed:
 		additive, parties = s.Additive, float64(s.parties)
+	case added:
+		additive, parties = s.Additive, float64(s.terms)
 	}
 	p, _ := beta.Float64()
 	if !(p > 0 && p < 1) {
 		return 0, 0, 0, false
 	}
-	grid, _ := r.Components[component].Grid.Float64()
 	if own, is := additive.(blended); is {
 		if a, b, c, ok = own.noiseOfSum(p); !ok {
 			return 0, 0, 0, false
+		}
+		if parties > 1 { // √(mn)·b + c is at most √m·(√n·b + c)
+			b *= math.Sqrt(parties)
+			a = b + c
 		}
 		return finite(a*a*grid*grid*above, b*b*grid*grid*above, c*grid*above)
 	}

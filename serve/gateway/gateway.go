@@ -114,7 +114,7 @@ type Asker struct {
 // Options are what a request or a session names; the zero value names nothing.
 type Options struct {
 	// Spend is what the statement may cost. Without one, only what costs nothing is
-	// answered: the catalog's default is for the shell.
+	// answered, such as what a stored answer has released: the catalog's default is for the shell.
 	Spend   discreet.Spend
 	Weights []*big.Rat
 	// Accuracy is the error that an answer may have, instead of a Spend: its cost follows.
@@ -123,6 +123,8 @@ type Options struct {
 	Confidence float64
 	// Fresh charges anew for a statement that was answered before.
 	Fresh bool
+	// Free charges nothing, whatever amount is named: what is stored answers, as precise as it is, or nothing does.
+	Free bool
 	// IdempotencyKey makes a retry of the same statement return its answer.
 	IdempotencyKey string
 	Parameters     []discreet.Parameter
@@ -133,7 +135,7 @@ type Options struct {
 
 func (o *Options) query(who people.Account) *discreet.QueryOptions {
 	return &discreet.QueryOptions{Spend: o.Spend, NoDefault: true, Weights: o.Weights, Accuracy: o.Accuracy, Confidence: o.Confidence,
-		Parameters: o.Parameters, Analyst: who.Name, IdempotencyKey: o.IdempotencyKey, RefuseUnfinished: true, Repeat: true, Reuse: true, Fresh: o.Fresh}
+		Parameters: o.Parameters, Analyst: who.Name, IdempotencyKey: o.IdempotencyKey, RefuseUnfinished: true, Repeat: true, Reuse: true, Fresh: o.Fresh, Free: o.Free}
 }
 
 // current looks at the account's rules as they are now.

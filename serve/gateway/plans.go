@@ -42,9 +42,10 @@ func (o *Options) key(sql string) (string, error) {
 		Accuracy   string
 		Confidence float64
 		Fresh      bool
+		Free       bool
 		Key        string
 		Parameters []discreet.Parameter
-	}{sql, o.Spend, weights, o.Accuracy.String(), o.Confidence, o.Fresh, o.IdempotencyKey, o.Parameters})
+	}{sql, o.Spend, weights, o.Accuracy.String(), o.Confidence, o.Fresh, o.Free, o.IdempotencyKey, o.Parameters})
 	if err != nil {
 		return "", fmt.Errorf("encode options: %w", err)
 	}

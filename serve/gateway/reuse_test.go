@@ -73,7 +73,7 @@ func TestReuse(t *testing.T) {
 	}
 	confident := rho(t, "0.004")
 	confident.Confidence = 0.5
-	ask("bert", other, confident, false)
+	ask("bert", other, confident, true) // of the same noisy values
 	weighed := rho(t, "0.01")
 	weighed.Weights = []*big.Rat{big.NewRat(1, 1), big.NewRat(9, 1)}
 	ask("bert", other, weighed, true) // the count and the average have one noise, whatever they weigh
@@ -116,4 +116,92 @@ func TestReuse(t *testing.T) {
 	}
 	version()
 	ask("bert", other, rho(t, "0.001"), false)
+}
+
+// TestMadeOfStoredAnswers: without an amount, or where nothing may be charged, what was released answers whoever may ask, at no
+// cost. Who may not is refused as if nobody had asked.
+func TestMadeOfStoredAnswers(t *testing.T) {
+	w := gatewaytest.Open(t, t.TempDir())
+	for _, name := range []string{"bert", "carl", "dora"} {
+		if err := w.People.Add(t.Context(), "olga", name, people.Analyst, gatewaytest.Password); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Ledger.NewVersion(t.Context(), "", "", gatewaytest.Noon); err != nil {
+		t.Fatal(err)
+	}
+	const fine, coarse = "SELECT department, sex, count(*) AS annas FROM visits GROUP BY department, sex", "SELECT sex, count(*) FROM visits GROUP BY sex"
+	stored, err := w.Query(t.Context(), asker(t, w, "anna"), fine, rho(t, "0.01"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	women := int64(0)
+	for _, row := range stored.Rows {
+		if row[1] == "F" {
+			women += row[2].(int64)
+		}
+	}
+	spent := func() string {
+		t.Helper()
+		all, err := w.Budget(t.Context(), asker(t, w, "olga"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all[0].Spent.Rho.String()
+	}
+	before, free := spent(), rho(t, "0.01")
+	free.Free = true
+	for _, o := range []gateway.Options{{}, free} {
+		e, err := w.Explain(t.Context(), asker(t, w, "bert"), coarse, o)
+		if err != nil || !e.Reused || e.Cost.Rho.Sign() != 0 {
+			t.Fatalf("it is explained as %+v, %v", e, err)
+		}
+		a, err := w.Query(t.Context(), asker(t, w, "bert"), coarse, o)
+		if err != nil || !a.Reused || a.Cost.Rho.Sign() != 0 || a.Remaining.Rho.Sign() <= 0 || strings.Contains(fmt.Sprint(a), "annas") {
+			t.Fatalf("bert is told %+v, %v", a, err)
+		}
+		for _, row := range a.Rows {
+			if row[0] == "F" && row[1] != women {
+				t.Errorf("of women %v, not %d", row, women)
+			}
+		}
+		if m := a.Mechanisms; len(m) != 1 || m[0].Scale != stored.Mechanisms[0].Scale || m[0].Terms != len(stored.Rows)/2 || !strings.Contains(fmt.Sprint(a.Notes), fmt.Sprintf("made of up to %d groups", len(stored.Rows)/2)) {
+			t.Errorf("the bounds and the noise are not told: %+v, %v", m, a.Notes)
+		}
+	}
+	if a, err := w.Query(t.Context(), asker(t, w, "bert"), coarse, rho(t, "0.0001")); err != nil || !a.Reused {
+		t.Errorf("what would be less precise is charged: %v", err)
+	}
+	if spent() != before {
+		t.Errorf("%s is spent, after %s", spent(), before)
+	}
+	if a, err := w.Query(t.Context(), asker(t, w, "bert"), coarse, rho(t, "0.01")); err != nil || a.Reused {
+		t.Errorf("what would be more precise is not charged: %v", err)
+	}
+
+	said := func(name, sql string) string {
+		t.Helper()
+		_, err := w.Query(t.Context(), asker(t, w, name), sql, gateway.Options{})
+		_, unexplained := w.Explain(t.Context(), asker(t, w, name), sql, gateway.Options{})
+		return refused(t, err) + refused(t, unexplained)
+	}
+	const never = "SELECT sex, sum(age) FROM visits GROUP BY sex"
+	if err := w.People.Tables(t.Context(), "olga", "carl", []string{"departments"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.People.Limit(t.Context(), "olga", "dora", "patient", allowance(t, "0.003")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"carl", "dora"} {
+		department := strings.Replace(coarse, "sex", "department", 2)
+		if asked, not := said(name, department), said(name, strings.Replace(never, "sex", "department", 2)); asked != strings.ReplaceAll(not, "sum(age)", "count(*)") {
+			t.Errorf("what was released refuses %s by\n%s\nand what was not by\n%s", name, asked, not)
+		}
+	}
+	if _, err := w.Ledger.NewVersion(t.Context(), "", "", gatewaytest.Noon); err != nil {
+		t.Fatal(err)
+	}
+	if asked, not := said("bert", coarse), said("bert", never); asked != strings.ReplaceAll(not, "sum(age)", "count(*)") {
+		t.Errorf("in another version bert is refused by\n%s\nand %s", asked, not)
+	}
 }

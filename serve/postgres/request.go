@@ -48,6 +48,7 @@ func (s *session) wishes() (gateway.Options, error) {
 			reason("a statement spends in one measure").hint("RESET the one that is not meant")
 	}
 	o.Fresh = s.settings.show("discreet.fresh") == "on"
+	o.Free = s.settings.show("discreet.free") == "on"
 	return o, nil
 }
 

@@ -101,6 +101,7 @@ var parameters = index([]parameter{
 	{name: "discreet.accuracy", check: accuracy, about: "the error that a statement may have; what it costs follows"},
 	{name: "discreet.intervals", initial: "off", check: boolean("discreet.intervals"), about: "columns NAME_low and NAME_high after each noisy one"},
 	{name: "discreet.fresh", initial: "off", check: boolean("discreet.fresh"), about: "ask and pay anew where a stored answer would be free"},
+	{name: "discreet.free", initial: "off", check: boolean("discreet.free"), about: "charge nothing: what is stored answers, as precise as it is"},
 	{name: "discreet.idempotency_key", check: printable, about: "of the next statement alone: a retry returns its stored answer"},
 })
 

@@ -32,11 +32,12 @@ type Statement struct {
 	Accuracy   discreet.Accuracy // instead of a Spend
 	Confidence float64           // 0: the catalog's
 	Fresh      bool
+	Free       bool
 }
 
 // StatementMembers are the members of a statement's JSON.
 func StatementMembers() []string {
-	return []string{"sql", "params", "epsilon", "delta", "rho", "confidence", "accuracy", "fresh"}
+	return []string{"sql", "params", "epsilon", "delta", "rho", "confidence", "accuracy", "fresh", "free"}
 }
 
 // ParseStatement reads a statement.
@@ -70,7 +71,10 @@ func ParseStatement(body []byte) (*Statement, error) {
 	if s.Accuracy, err = o.accuracy("accuracy"); err != nil {
 		return nil, err
 	}
-	s.Fresh, err = o.boolean("fresh")
+	if s.Fresh, err = o.boolean("fresh"); err != nil {
+		return nil, err
+	}
+	s.Free, err = o.boolean("free")
 	return s, err
 }
 
@@ -311,5 +315,5 @@ func ParseKey(text string) (string, error) {
 
 // Options are the statement's for the gateway.
 func (s *Statement) Options() gateway.Options {
-	return gateway.Options{Spend: s.Spend, Accuracy: s.Accuracy, Confidence: s.Confidence, Fresh: s.Fresh, Parameters: s.Parameters}
+	return gateway.Options{Spend: s.Spend, Accuracy: s.Accuracy, Confidence: s.Confidence, Fresh: s.Fresh, Free: s.Free, Parameters: s.Parameters}
 }

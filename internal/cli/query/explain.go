@@ -36,6 +36,7 @@ says what is left. With --federation holders of data say so together, each of it
 	s.Define(&c.Flags)
 	var f federated
 	f.define(&c.Flags)
+	c.Flags.BoolVar(&s.Free, "free", false, "as query --free: of what is stored")
 	wantSQL := c.Flags.Bool("sql", false, "print the SQL that the engine would run, too")
 	c.PrintsTables()
 	wantJSON := c.Flags.Bool("json", false, "print JSON")
@@ -106,7 +107,10 @@ func writeExplanation(w io.Writer, e *discreet.Explanation, width int, engineSQL
 	if e.AtMost != nil {
 		cost[0] += " for a pilot, and with the answer at most " + e.AtMost.String()
 	}
-	if e.Reused {
+	switch {
+	case e.Reused && len(e.Cost.Events) == 0:
+		cost[0] += ", as a stored answer serves"
+	case e.Reused:
 		cost[0] += "; nothing now, as a stored answer serves"
 	}
 	if e.Remaining != nil {

@@ -31,7 +31,9 @@ private data is touched, and stays whatever happens then; discreet explain says
 what a statement costs and is worth, for free. With --plot it is drawn too: a row or a
 place for each group, a whisker for each interval. Once the owner has declared a version
 of the data (discreet ledger version), what was answered before is answered again for
-nothing, to everybody, unless --fresh pays for a new answer. With --federation holders of data
+nothing, to everybody, unless --fresh pays for a new answer; and so is what such an answer
+has released, in sums over its groups or otherwise, where that is as precise. With --free nothing is charged, however
+precise what is stored is. With --federation holders of data
 answer together, and none sees what another has.
 
 Exit codes: 0 answered, 1 refused, 2 usage, 3 the budget does not suffice, 4 the
@@ -51,6 +53,7 @@ engine or the system failed.`,
 	var fed federated
 	fed.define(&c.Flags)
 	c.Flags.BoolVar(&s.Fresh, "fresh", false, "pay for a new answer, also where a stored one serves")
+	c.Flags.BoolVar(&s.Free, "free", false, "charge nothing: what is stored answers, as precise as it is, or nothing does")
 	c.PrintsTables()
 	c.Run = func(ctx context.Context, t *terminal.Terminal, args []string) error {
 		if err := f.settle(t); err != nil {
@@ -62,6 +65,9 @@ engine or the system failed.`,
 		}
 		if fed.file != "" && s.Fresh {
 			return diagnostic.New("D115", diagnostic.Span{}, "--federation and --fresh exclude each other").Because("holders of data give each answer once, for a charge")
+		}
+		if fed.file != "" && s.Free {
+			return diagnostic.New("D115", diagnostic.Span{}, "--federation and --free exclude each other").Because("holders of data give each answer once, for a charge")
 		}
 		if fed.file != "" {
 			return fed.ask(ctx, c, t, &f, text, &s.QueryOptions)

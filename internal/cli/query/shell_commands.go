@@ -32,6 +32,7 @@ var shellCommands = [][2]string{
 	{`\consistent [on | off]`, "show what data could have: no negative counts"},
 	{`\together [on | off]`, "make intervals so wide that all of an answer hold at once"},
 	{`\fresh [on | off]`, "pay anew for what was answered before"},
+	{`\free [on | off]`, "charge nothing: what is stored answers, as precise as it is"},
 	{`\history`, "what was asked in this session"},
 	{`\?`, "this list"},
 	{`\q`, "leave"},
@@ -109,6 +110,8 @@ func (s *shell) do(ctx context.Context, line string) error {
 		return s.toggle(name, argument, &o.Together)
 	case `\fresh`:
 		return s.toggle(name, argument, &o.Fresh)
+	case `\free`:
+		return s.toggle(name, argument, &o.Free)
 	case `\format`:
 		return s.set(name, argument, s.format.form, func() { s.form("table") }, func() error {
 			if !slices.Contains([]string{"table", "csv", "json"}, argument) {

@@ -1,0 +1,223 @@
+package stability
+
+import (
+	"slices"
+
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// Made says how a release could be made of what another one has released, without looking at a row: what its
+// aggregates read are components of the other, and its groups are made of the other's whole groups.
+//
+// Theorem (post-processing; Dwork and Roth 2014, Proposition 2.1). The other's noisy values y met their guarantee when they
+// were released. Which of them are added up for a group follows from keys, which are public values, and from the two statements;
+// so what is made is a function of y and of what is public, and reveals nothing that y does not.
+//
+// What it says is another matter. Let each row of the relation have one value of each of the other's keys K, and let the
+// release's keys be among K, with conditions of its own on K alone. Then the rows of a group are those of the
+// groups of K that the conditions keep and whose keys it shares, and a number that single rows add to is the sum of these groups' numbers: of
+// the rows that the other's bounds and domains kept. Of a unit that were L0 groups of K and R rows in each, so that here
+// up to L0·R may be in one group; and a row outside the domain of any key of K is left out. Numbers of units and of distinct values, and sums
+// that are clamped for each unit, do not add up: of them a group is made of one group of K alone.
+type Made struct {
+	// Same says that both are the same release: the same groups of the same rows, and the same aggregates of them.
+	Same       bool
+	Keys       []int // of each key of the release, its number among the other's
+	Components []int // of each component, its number among the other's
+
+	where []plan.Expr // over the other's keys by their numbers
+	whole bool        // a group must be made of one group of the other
+}
+
+// MadeOf returns how r could be made of what another release has released, or nil. Both are of statements over one catalog.
+func (r *Release) MadeOf(of *Release) *Made {
+	if r.Relation() == "" || r.Relation() != of.Relation() {
+		return nil
+	}
+	if r.Key() == of.Key() && r.MaxRows == of.MaxRows {
+		m := &Made{Same: true}
+		for i := range r.Keys {
+			m.Keys = append(m.Keys, i)
+		}
+		for i := range r.Components {
+			m.Components = append(m.Components, i)
+		}
+		return m
+	}
+	if !r.adds() || !of.adds() || r.Sets != nil || of.MaxGroups < r.MaxGroups || r.MaxRows != 0 && r.MaxRows != of.MaxRows {
+		return nil
+	}
+	_, own := unfiltered(r.Input)
+	_, others := unfiltered(of.Input)
+	m := &Made{}
+	for _, k := range r.Keys {
+		at := of.keyed(k.Expr)
+		if at < 0 || slices.Contains(m.Keys, at) {
+			return nil
+		}
+		m.Keys = append(m.Keys, at)
+	}
+	for _, c := range own {
+		if i := slices.IndexFunc(others, func(o plan.Expr) bool { return plan.FormatExpr(o) == plan.FormatExpr(c) }); i >= 0 {
+			others = slices.Delete(others, i, i+1)
+			continue
+		}
+		over := of.overKeys(c)
+		if over == nil {
+			return nil
+		}
+		m.where = append(m.where, over)
+	}
+	if len(others) > 0 {
+		return nil // rows that count here were not counted there
+	}
+	for _, c := range r.Components {
+		at := slices.IndexFunc(of.Components, c.Same)
+		if at < 0 {
+			return nil
+		}
+		m.Components = append(m.Components, at)
+		m.whole = m.whole || c.Kind == Units || c.Kind == Distinct || c.Kind == PartialSum
+	}
+	return m
+}
+
+// Relation is the relation that a release aggregates, but for conditions on its rows: releases of other ones are not made of each
+// other. "" of one that depends on a stage, which is a constant of its own statement.
+func (r *Release) Relation() string {
+	if len(StagesOf(r.Input)) > 0 {
+		return ""
+	}
+	below, _ := unfiltered(r.Input)
+	return plan.Format(below)
+}
+
+// adds reports whether a release's groups are complete, and its values noisy numbers of single groups.
+func (r *Release) adds() bool {
+	return !r.Private && !r.Chosen && r.Within == nil &&
+		!slices.ContainsFunc(r.Keys, func(k Key) bool { return k.Numbered != nil }) &&
+		!slices.ContainsFunc(r.Components, func(c Component) bool { return c.Kind == Tree })
+}
+
+// unfiltered returns the relation below the conditions that rows must meet, and these.
+func unfiltered(n plan.Node) (below plan.Node, conditions []plan.Expr) {
+	for {
+		f, ok := n.(*plan.Filter)
+		if !ok {
+			return n, conditions
+		}
+		n, conditions = f.Input, append(conditions, conjuncts(f.Condition)...)
+	}
+}
+
+// keyed is the number of the key that an expression is, or −1.
+func (r *Release) keyed(e plan.Expr) int {
+	text := plan.FormatExpr(e)
+	return slices.IndexFunc(r.Keys, func(k Key) bool { return plan.FormatExpr(k.Expr) == text && k.Expr.Type() == e.Type() })
+}
+
+// overKeys is a condition on rows as one on the release's keys, or nil: comparisons of keys with constants.
+func (r *Release) overKeys(e plan.Expr) plan.Expr {
+	if at := r.keyed(e); at >= 0 {
+		return &plan.Ref{Index: at, Name: r.Keys[at].Name, T: e.Type()}
+	}
+	switch e := e.(type) {
+	case *plan.Literal:
+		if e.Value != nil {
+			return e
+		}
+	case *plan.Call:
+		if _, compared := mirrored[e.Function]; !compared && !slices.Contains([]plan.Function{plan.And, plan.Or, plan.Not, plan.Equal, plan.NotEqual, plan.In}, e.Function) {
+			return nil
+		}
+		c := *e
+		c.Args = make([]plan.Expr, len(e.Args))
+		for i, a := range e.Args {
+			if c.Args[i] = r.overKeys(a); c.Args[i] == nil {
+				return nil
+			}
+		}
+		return &c
+	}
+	return nil
+}
+
+// Keeps reports whether the conditions keep a group of the other release, by its key. It is not ok where that is not known here.
+func (m *Made) Keeps(key []sqltype.Value) (keeps, ok bool) {
+	for _, c := range m.where {
+		v, ok := meets(c, key)
+		if !ok || !v {
+			return false, ok
+		}
+	}
+	return true, true
+}
+
+// Alone reports whether a group must be made of one group of the other, since what is counted does not add up.
+func (m *Made) Alone() bool { return m.whole }
+
+// meets computes a condition on a key, none of whose values is NULL.
+func meets(e plan.Expr, key []sqltype.Value) (met, ok bool) {
+	switch e := e.(type) {
+	case *plan.Ref:
+		met, ok = key[e.Index].(bool)
+		return met, ok
+	case *plan.Literal:
+		met, ok = e.Value.(bool)
+		return met, ok
+	case *plan.Call:
+		switch e.Function {
+		case plan.And, plan.Or:
+			met = e.Function == plan.And
+			for _, a := range e.Args {
+				v, ok := meets(a, key)
+				if !ok {
+					return false, false
+				}
+				if e.Function == plan.And {
+					met = met && v
+				} else {
+					met = met || v
+				}
+			}
+			return met, true
+		case plan.Not:
+			v, ok := meets(e.Args[0], key)
+			return !v, ok
+		case plan.In:
+			for _, a := range e.Args[1:] {
+				equal, ok := compared(plan.Equal, e.Args[0], a, key)
+				if !ok {
+					return false, false
+				}
+				met = met || equal
+			}
+			return met, true
+		}
+		if len(e.Args) == 2 {
+			return compared(e.Function, e.Args[0], e.Args[1], key)
+		}
+	}
+	return false, false
+}
+
+// compared compares keys and constants.
+func compared(f plan.Function, a, b plan.Expr, key []sqltype.Value) (met, ok bool) {
+	value := func(e plan.Expr) sqltype.Value {
+		switch e := e.(type) {
+		case *plan.Ref:
+			return key[e.Index]
+		case *plan.Literal:
+			return e.Value
+		}
+		return nil
+	}
+	x, y := value(a), value(b)
+	if p, is := x.(bool); is {
+		q, is := y.(bool)
+		return holds(f, sqltype.Compare(p, q)), is
+	}
+	order, ok := compareTo(x, y)
+	return ok && holds(f, order), ok
+}

@@ -1,0 +1,391 @@
+//go:build cgo
+
+package discreet
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine/duckdb"
+	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+const shelvedCatalog = `[domains.d]
+measure = "MEASURE"
+epsilon = 1e3
+DELTAS
+[tables.t]
+source = "t.csv"
+domain = "d"
+unit = "who"
+max_groups_per_unit = 3
+max_rows_per_group = 4
+columns.who = { type = "bigint" }
+columns.k = { type = "text", domain = ["a", "b", "c"] }
+columns.s = { type = "text", domain = ["F", "M"] }
+columns.n = { type = "integer", lower = 0, upper = 4, step = 1 }
+columns.x = { type = "bigint", lower = 0, upper = 9 }
+columns.w = { type = "double", lower = 0, upper = 9, sum_lower = 0, sum_upper = 20 }
+columns.free = { type = "text" }
+[tables.p]
+source = "p.csv"
+public = true
+columns.k = { type = "text" }
+columns.name = { type = "text" }
+[views.narrow]
+sql = "SELECT who, k, x FROM t"
+`
+
+// A shelved database counts what its engine and its ledger are asked.
+type shelved struct {
+	*testing.T
+	*Database
+	recorder *recorder
+}
+
+func (w *shelved) spent() string {
+	b, err := w.config.Ledger.Balance(w.Context(), "d")
+	if err != nil {
+		w.Fatal(err)
+	}
+	return fmt.Sprint(b.Spent)
+}
+
+func (w *shelved) version() {
+	w.Helper()
+	if _, err := w.config.Ledger.NewVersion(w.Context(), "", "", time.Now()); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// at is options to ask at a cost; at none where it is 0.
+func (w *shelved) at(cost string) *QueryOptions {
+	o := &QueryOptions{Reuse: true, NoDefault: true, Analyst: "ann"}
+	switch {
+	case cost == "":
+	case w.config.Catalog.Domains[0].Measure == "zcdp":
+		o.Spend.Rho = must(privacy.ParseRho(cost))
+	default:
+		o.Spend.Epsilon = must(privacy.ParseEpsilon(cost))
+	}
+	return o
+}
+
+// told asks, and holds whether anything was charged, and whether private data was read, against what is wanted.
+func (w *shelved) told(sql string, o *QueryOptions, free bool) *Answer {
+	w.Helper()
+	e, err := w.Explain(w.Context(), sql, o)
+	if err != nil {
+		w.Fatalf("%s\n%v", sql, err)
+	}
+	spent, asked := w.spent(), len(w.recorder.asked)
+	a, err := w.Query(w.Context(), sql, o)
+	if err != nil {
+		w.Fatalf("%s\n%v", sql, err)
+	}
+	if e.Reused != free || a.Reused != free {
+		w.Errorf("%s\nis explained as free: %v, and answered for nothing: %v, not %v", sql, e.Reused, a.Reused, free)
+	}
+	if free && (w.spent() != spent || len(w.recorder.asked) != asked || len(a.Cost.Events) > 0) {
+		w.Errorf("%s\nis charged, %s after %s, or reads private data: %v", sql, w.spent(), spent, w.recorder.asked[asked:])
+	}
+	if !free && w.spent() == spent {
+		w.Errorf("%s\nis charged nothing", sql)
+	}
+	return a
+}
+
+func shelve(t *testing.T, measure string) *shelved {
+	t.Helper()
+	dir := t.TempDir()
+	var rows strings.Builder
+	rows.WriteString("who,k,s,n,x,w,free\n")
+	for u := range 300 {
+		for i := range 4 {
+			fmt.Fprintf(&rows, "%d,%c,%c,%d,%d,%d,%c\n", u, 'a'+(u+i)%4, "FMX"[u%3], i, (u*7+i)%10, i, 'p'+u%2)
+		}
+	}
+	text := strings.NewReplacer("MEASURE", measure, "DELTAS", map[bool]string{false: "delta = 1e-3"}[measure == "pure"]).Replace(shelvedCatalog)
+	for name, text := range map[string]string{"t.csv": rows.String(), "p.csv": "k,name\na,A\nb,B\n", "c.toml": text} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := catalog.Load(filepath.Join(dir, "c.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := duckdb.Open(t.Context(), c, duckdb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	l, err := ledger.Create(t.Context(), filepath.Join(dir, "l"), ledger.Options{Domains: Budgets(c), Now: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	r := &recorder{Engine: e}
+	db, err := Open(t.Context(), Config{Catalog: c, Engine: r, Ledger: l})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &shelved{t, db, r}
+}
+
+// cells are an answer's values by its first columns.
+func cells(a *Answer, keys, column int) map[string]sqltype.Value {
+	out := map[string]sqltype.Value{}
+	for _, row := range a.Rows {
+		out[fmt.Sprint(row[:keys])] = row[column]
+	}
+	return out
+}
+
+// A statement that asks no more than what was released is answered from that, at no cost and without a look at private rows, by
+// values that are just what was released, or its sums.
+func TestMade(t *testing.T) {
+	for _, measure := range []string{"zcdp", "pure"} {
+		t.Run(measure, func(t *testing.T) {
+			w := shelve(t, measure)
+			const fine = "SELECT k, s, count(*) AS secret, sum(x) AS total, avg(x) AS mean FROM t GROUP BY k, s"
+			w.version()
+			stored := w.told(fine, w.at("0.3"), false)
+			count, total, mean := cells(stored, 2, 2), cells(stored, 2, 3), cells(stored, 2, 4)
+			sum := func(of map[string]sqltype.Value, keys ...string) (n int64) {
+				for _, k := range keys {
+					switch v := of[k].(type) {
+					case int64:
+						n += v
+					case sqltype.Decimal:
+						n += v.Unscaled.Int64()
+					}
+				}
+				return n
+			}
+			number := func(v sqltype.Value) int64 {
+				switch v := v.(type) {
+				case int64:
+					return v
+				case sqltype.Decimal:
+					return v.Unscaled.Int64()
+				}
+				t.Fatalf("%v is no whole number", v)
+				return 0
+			}
+			for _, c := range []struct {
+				sql  string
+				want map[string]int64 // by the first column
+			}{
+				{"SELECT s, count(*) FROM t GROUP BY s", map[string]int64{"F": sum(count, "[a F]", "[b F]", "[c F]"), "M": sum(count, "[a M]", "[b M]", "[c M]")}},
+				{"SELECT k, sum(x) FROM t GROUP BY k ORDER BY 2 DESC", map[string]int64{"a": sum(total, "[a F]", "[a M]"), "b": sum(total, "[b F]", "[b M]"), "c": sum(total, "[c F]", "[c M]")}},
+				{"SELECT k, count(*) FROM t WHERE s = 'F' GROUP BY k", map[string]int64{"a": sum(count, "[a F]"), "b": sum(count, "[b F]"), "c": sum(count, "[c F]")}},
+				{"SELECT s, count(*) FROM t WHERE k IN ('a', 'c') AND NOT s = 'M' GROUP BY s", map[string]int64{"F": sum(count, "[a F]", "[c F]"), "M": 0}},
+				{"SELECT 'all', count(*) FROM t", map[string]int64{"all": sum(count, "[a F]", "[b F]", "[c F]", "[a M]", "[b M]", "[c M]")}},
+				{"SELECT 'one', sum(x) FROM t WHERE k = 'b' AND s = 'M'", map[string]int64{"one": sum(total, "[b M]")}},
+				{"SELECT 'less', count(*) FROM t WHERE k < 'c' AND (s = 'M' OR k = 'a')", map[string]int64{"less": sum(count, "[a F]", "[a M]", "[b M]")}},
+			} {
+				a := w.told(c.sql, w.at(""), true)
+				got := map[string]int64{}
+				for i, row := range a.Rows {
+					got[row[0].(string)] = number(row[1])
+					if at := a.Intervals[i][1]; at == nil || number(at.Lower) > number(row[1]) || number(at.Upper) < number(row[1]) || number(at.Lower) == number(at.Upper) {
+						t.Errorf("%s\n%v has the interval %v", c.sql, row, at)
+					}
+				}
+				for k, v := range got {
+					if want, there := c.want[k]; !there && k != "M" || v != want {
+						t.Errorf("%s\nsays %v, and what was released is %v", c.sql, got, c.want)
+						break
+					}
+				}
+				if len(got) < len(c.want)-1 {
+					t.Errorf("%s\nhas the groups %v", c.sql, got)
+				}
+				if words := fmt.Sprint(a.Notes, a.Mechanisms, a.Columns, a.Statement); strings.Contains(words, "secret") || strings.Contains(words, "mean") {
+					t.Errorf("%s\nis told in others' words: %s", c.sql, words)
+				}
+			}
+			// As it was released, by other post-processing.
+			a := w.told("SELECT s AS sex, k, avg(x) AS a, count(*) AS n, row_number() OVER (ORDER BY k, s) FROM t GROUP BY k, s HAVING count(*) > -1000000 ORDER BY k, s LIMIT 4", w.at(""), true)
+			if len(a.Rows) != 4 {
+				t.Fatalf("%v", a.Rows)
+			}
+			for _, row := range a.Rows {
+				key := fmt.Sprint([]sqltype.Value{row[1], row[0]})
+				if row[2] != mean[key] || row[3] != count[key] {
+					t.Errorf("%v is not what was released: %v, %v", row, mean[key], count[key])
+				}
+			}
+			if a = w.told("SELECT k, sum(x) / count(*) FROM t GROUP BY k, s", w.at(""), true); len(a.Rows) != 6 || a.Intervals[0][1] == nil && measure == "zcdp" {
+				t.Errorf("a share has %+v", a)
+			}
+			w.told("SELECT name, n FROM p JOIN (SELECT k, count(*) AS n FROM t GROUP BY k) AS c USING (k)", w.at(""), true)
+			w.told("SELECT a.n - b.n FROM (SELECT count(*) AS n FROM t WHERE s = 'F') AS a, (SELECT count(*) AS n FROM t WHERE s = 'M') AS b", w.at(""), true)
+			w.told("SELECT s, var_pop(x) FROM t GROUP BY s", w.at("0.01"), false) // no squares were released
+			// Of several releases each is made of one over the same relation.
+			const both = " FROM (SELECT count(*) AS n FROM t JOIN p ON p.k = t.k) AS a, (SELECT count(*) AS n FROM t) AS b"
+			first := w.told("SELECT a.n, b.n"+both, w.at("0.9"), false).Rows[0]
+			if again := w.told("SELECT b.n AS m, a.n AS l"+both, w.at(""), true).Rows[0]; again[0] != first[1] || again[1] != first[0] {
+				t.Errorf("%v is not %v", again, first)
+			}
+		})
+	}
+}
+
+// What was not released, or is not as precise, is charged; without a cost it is refused.
+func TestNotMade(t *testing.T) {
+	w := shelve(t, "zcdp")
+	w.version()
+	w.told("SELECT k, s, count(*), count(DISTINCT who), sum(w) FROM t WHERE x > 2 GROUP BY k, s", w.at("0.3"), false)
+	w.told("SELECT k, free, count(*) FROM t GROUP BY k, free", w.at("0.3"), false)
+	none := func(sql string) {
+		t.Helper()
+		spent, asked := w.spent(), len(w.recorder.asked)
+		for _, ask := range []func() error{
+			func() error { _, err := w.Query(t.Context(), sql, w.at("")); return err },
+			func() error { _, err := w.Explain(t.Context(), sql, w.at("")); return err },
+		} {
+			if err := ask(); err == nil || !strings.Contains(err.Error(), "D070") {
+				t.Errorf("%s\nis not refused: %v", sql, err)
+			}
+		}
+		if w.spent() != spent || len(w.recorder.asked) != asked {
+			t.Errorf("%s\nis charged, or reads private data", sql)
+		}
+	}
+	for _, sql := range []string{
+		"SELECT k, count(*) FROM t GROUP BY k",                                       // of more rows
+		"SELECT k, count(*) FROM t WHERE x > 3 GROUP BY k",                           // of fewer
+		"SELECT k, count(*) FROM t WHERE x > 2 AND n = 1 GROUP BY k",                 // by what is no key
+		"SELECT k, count(*) FROM t WHERE x > 2 OR s = 'F' GROUP BY k",                // likewise
+		"SELECT n, count(*) FROM t WHERE x > 2 GROUP BY n",                           // by another key
+		"SELECT k, count(DISTINCT who) FROM t WHERE x > 2 GROUP BY k",                // units do not add up
+		"SELECT k, sum(w) FROM t WHERE x > 2 GROUP BY k",                             // nor what is clamped for each
+		"SELECT k, sum(x) FROM t WHERE x > 2 GROUP BY k",                             // another value
+		"SELECT k, count(*) FILTER (WHERE s = 'F') FROM t WHERE x > 2 GROUP BY k",    // another count
+		"SELECT k, count(*) FROM t WHERE x > 2 AND s IS NULL GROUP BY k",             // of rows that no group has
+		"SELECT k, count(*) FROM t WHERE x > 2 AND s = 'X' GROUP BY k",               // likewise
+		"SELECT k, count(*) FROM t WHERE x > 2 AND upper(s) = 'F' GROUP BY k",        // by a condition that is not known here
+		"SELECT free, count(*) FROM t GROUP BY free",                                 // groups that were chosen hide others
+		"SELECT count(*) FROM t",                                                     // likewise
+		"SELECT k, free, count(*) FROM t WHERE k = 'a' GROUP BY k, free",             // likewise
+		"SELECT k, median(x) FROM t GROUP BY k",                                      // a tree
+		"SELECT mode() WITHIN GROUP (ORDER BY k) FROM t",                             // a choice
+		"SELECT count(*) FROM t WHERE x > (SELECT avg(x) FROM t)",                    // by what was released
+		"SELECT k, count(*) FROM narrow WHERE x > 2 GROUP BY k, who > 3",             // by the unit, or what follows from it
+		"SELECT p.k, count(*) FROM t JOIN p ON p.k = t.k WHERE t.x > 2 GROUP BY p.k", // another relation
+	} {
+		none(sql)
+	}
+	w.told("SELECT k, count(DISTINCT who), sum(w) FROM t WHERE x > 2 AND s = 'F' GROUP BY k", w.at(""), true) // each group is one
+	w.told("SELECT count(*), free, k FROM t GROUP BY k, free HAVING count(*) > 0", w.at(""), true)
+
+	// With a cost it must be as precise as what would be paid for.
+	w.told("SELECT s, count(*) FROM t WHERE x > 2 GROUP BY s", w.at("0.01"), true)
+	w.told("SELECT s, count(*) FROM t WHERE x > 2 GROUP BY s", w.at("0.2"), false)
+	w.told("SELECT s, count(*) FROM t WHERE x > 2 AND k <> 'a' GROUP BY s", w.at("0.01"), true)
+	w.told("SELECT s, count(*) FROM t WHERE x > 2 AND k <> 'a' GROUP BY s", func() *QueryOptions { o := w.at("0.01"); o.Fresh = true; return o }(), false)
+	// Bounds that an analyst has tightened are not those of whoever has not.
+	w.told("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (max_groups_contributed = 1) n, s, count(*) FROM t GROUP BY n, s", w.at("0.3"), false)
+	none("SELECT n, s, count(*) FROM t GROUP BY n, s")
+	none("SELECT n, count(*) FROM t GROUP BY n")
+	// What was paid for under a key is its analyst's alone.
+	keyed := w.at("0.3")
+	keyed.IdempotencyKey = "k"
+	w.told("SELECT k, n, count(*) FROM t GROUP BY k, n", keyed, false)
+	none("SELECT n, count(*) FROM t GROUP BY n")
+	// Another version has answers of its own, and before the first there are none.
+	w.version()
+	none("SELECT s, count(*) FROM t WHERE x > 2 GROUP BY s")
+	before := shelve(t, "zcdp")
+	before.told("SELECT k, s, count(*) FROM t GROUP BY k, s", before.at("0.3"), false)
+	before.version()
+	if _, err := before.Query(t.Context(), "SELECT k, s, count(*) FROM t GROUP BY k, s HAVING count(*) > 0", before.at("")); err == nil {
+		t.Error("an answer of before any version serves")
+	}
+}
+
+func compared(t *rapid.T) string {
+	return rapid.SampledFrom([]string{" < ", " <= ", " > ", " >= ", " = ", " <> "}).Draw(t, "compared")
+}
+
+// Whatever conditions and keys pick, what is made says of each group what SQL says of the cells that were released: for conditions that
+// are read here, and read by the engine.
+func TestMadeIsWhatSQLSays(t *testing.T) {
+	w := shelve(t, "zcdp")
+	w.version()
+	const fine = "SELECT k, s, n, count(*) AS c, sum(x) AS t FROM t GROUP BY k, s, n"
+	w.told(fine, w.at("0.3"), false)
+	spent, asked := w.spent(), len(w.recorder.asked)
+	rapid.Check(t, func(t *rapid.T) {
+		var condition func(deep int) string
+		condition = func(deep int) string {
+			switch n := rapid.IntRange(0, 8).Draw(t, "condition"); {
+			case n == 0 && deep > 0:
+				return "NOT (" + condition(deep-1) + ")"
+			case n == 1 && deep > 0:
+				return "(" + condition(deep-1) + " AND " + condition(deep-1) + ")"
+			case n == 2 && deep > 0:
+				return "(" + condition(deep-1) + " OR " + condition(deep-1) + ")"
+			case n == 3:
+				return "k IN ('a', " + rapid.SampledFrom([]string{"'b'", "'c'", "'z'"}).Draw(t, "k") + ")"
+			case n == 4:
+				return rapid.SampledFrom([]string{"s = 'F'", "s <> 'F'", "'M' = s"}).Draw(t, "s")
+			case n == 5:
+				return "n BETWEEN 1 AND " + fmt.Sprint(rapid.IntRange(0, 4).Draw(t, "n"))
+			case n == 6:
+				return "n" + compared(t) + "2"
+			default:
+				return "k" + compared(t) + "'b'"
+			}
+		}
+		where := ""
+		for i := range rapid.IntRange(0, 2).Draw(t, "conditions") {
+			where += map[bool]string{true: " WHERE ", false: " AND "}[i == 0] + condition(2)
+		}
+		keys := rapid.SampledFrom([]string{"k", "s", "n", "k, s", "n, k", "k, s, n"}).Draw(t, "keys")
+		width := strings.Count(keys, ",") + 1
+		ask := func(sql string) (*Answer, error) { return w.Query(context.Background(), sql, w.at("")) }
+		want, err := ask("SELECT " + keys + ", sum(c), sum(t) FROM (" + fine + ") AS f" + where + " GROUP BY " + keys)
+		if err != nil {
+			t.Fatalf("%s: %v", where, err)
+		}
+		sql := "SELECT " + keys + ", count(*), sum(x) FROM t" + where + " GROUP BY " + keys
+		got, err := ask(sql)
+		if err != nil {
+			if strings.Contains(err.Error(), "D070") && len(want.Rows) == 0 {
+				return // no group is left
+			}
+			t.Fatalf("%s\n%v, and SQL says %v", sql, err, want.Rows)
+		}
+		for column := range 2 {
+			of, there := cells(want, width, width+column), 0
+			for key, v := range cells(got, width, width+column) {
+				if said, is := of[key]; is {
+					if there++; sqltype.Format(said) != sqltype.Format(v) {
+						t.Fatalf("%s\nis %v at %s, and SQL says %v", sql, v, key, said)
+					}
+				} else if sqltype.Format(v) != "0" {
+					t.Fatalf("%s\nis %v at %s, of which no cell is left", sql, v, key)
+				}
+			}
+			if there != len(of) {
+				t.Fatalf("%s\nlacks groups: %v of %v", sql, got.Rows, want.Rows)
+			}
+		}
+	})
+	if w.spent() != spent || len(w.recorder.asked) != asked {
+		t.Errorf("%s is spent after %s, or private data was read", w.spent(), spent)
+	}
+}
