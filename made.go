@@ -46,9 +46,9 @@ type earlier struct {
 }
 
 const (
-	mostAsked  = 1000 // how many statements are known, the newest
-	mostTried  = 20   // of how many of the same relations an answer may be made, the newest
-	mostOffers = 3    // how many the ledger is asked for
+	mostAsked  = 200 // how many statements are known, the newest
+	mostTried  = 20  // of how many of the same relations an answer may be made, the newest
+	mostOffers = 3   // how many the ledger is asked for
 )
 
 // look returns the statements that were charged to a domain on the current version, the newest last, and which record began it;

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -48,7 +49,7 @@ sql = "SELECT who, k, x FROM t"
 
 // A shelved database counts what its engine and its ledger are asked.
 type shelved struct {
-	*testing.T
+	testing.TB
 	*Database
 	recorder *recorder
 }
@@ -105,7 +106,7 @@ func (w *shelved) told(sql string, o *QueryOptions, free bool) *Answer {
 	return a
 }
 
-func shelve(t *testing.T, measure string) *shelved {
+func shelve(t testing.TB, measure string) *shelved {
 	t.Helper()
 	dir := t.TempDir()
 	var rows strings.Builder
@@ -320,6 +321,12 @@ func compared(t *rapid.T) string {
 	return rapid.SampledFrom([]string{" < ", " <= ", " > ", " >= ", " = ", " <> "}).Draw(t, "compared")
 }
 
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // 0 where it fails
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
 // Whatever conditions and keys pick, what is made says of each group what SQL says of the cells that were released: for conditions that
 // are read here, and read by the engine.
 func TestMadeIsWhatSQLSays(t *testing.T) {
@@ -388,4 +395,39 @@ func TestMadeIsWhatSQLSays(t *testing.T) {
 	if w.spent() != spent || len(w.recorder.asked) != asked {
 		t.Errorf("%s is spent after %s, or private data was read", w.spent(), spent)
 	}
+}
+
+// BenchmarkMade compares the processor time of statements over one relation: charged without a version, and with one, where each is held
+// against twenty before it that do not serve, and its noisy numbers are stored; and made of one of these.
+func BenchmarkMade(b *testing.B) {
+	const fine, coarse = "SELECT k, s, count(*), sum(x), avg(x) FROM t WHERE x > %d AND n < %d GROUP BY k, s", "SELECT k, count(*) FROM t WHERE x > %d AND n < %d GROUP BY k"
+	run := func(name string, version, made bool) {
+		b.Run(name, func(b *testing.B) {
+			w, next := shelve(b, "zcdp"), 0
+			if version {
+				w.version()
+			}
+			ask := func(sql string, i int, cost string) {
+				if a, err := w.Query(b.Context(), fmt.Sprintf(sql, i%9, i), w.at(cost)); err != nil || a.Reused != (cost == "") {
+					b.Fatal(err)
+				}
+			}
+			for ; next < 25; next++ {
+				ask(fine, next, "0.001")
+			}
+			start := processorTime()
+			for b.Loop() {
+				if made {
+					ask(coarse, 10+next%15, "")
+				} else {
+					ask(fine, next, "0.001")
+				}
+				next++
+			}
+			b.ReportMetric(float64((processorTime()-start).Microseconds())/1000/float64(b.N), "cpu-ms/op")
+		})
+	}
+	run("charged", false, false)
+	run("charged with a version", true, false)
+	run("made", true, true)
 }

@@ -32,10 +32,22 @@ type Made struct {
 
 // MadeOf returns how r could be made of what another release has released, or nil. Both are of statements over one catalog.
 func (r *Release) MadeOf(of *Release) *Made {
-	if r.Relation() == "" || r.Relation() != of.Relation() {
+	more, fewer := r.conditions(), of.conditions()
+	for _, c := range slices.Clone(more) {
+		text := plan.FormatExpr(c)
+		same := func(o plan.Expr) bool { return plan.FormatExpr(o) == text }
+		if i := slices.IndexFunc(fewer, same); i >= 0 {
+			at := slices.IndexFunc(more, same)
+			fewer, more = slices.Delete(fewer, i, i+1), slices.Delete(more, at, at+1)
+		}
+	}
+	if len(fewer) > 0 { // rows that count here were not counted there
 		return nil
 	}
-	if r.Key() == of.Key() && r.MaxRows == of.MaxRows {
+	if relation := r.Relation(); relation == "" || relation != of.Relation() {
+		return nil
+	}
+	if len(more) == 0 && r.Key() == of.Key() && r.MaxRows == of.MaxRows {
 		m := &Made{Same: true}
 		for i := range r.Keys {
 			m.Keys = append(m.Keys, i)
@@ -48,8 +60,6 @@ func (r *Release) MadeOf(of *Release) *Made {
 	if !r.adds() || !of.adds() || r.Sets != nil || of.MaxGroups < r.MaxGroups || r.MaxRows != 0 && r.MaxRows != of.MaxRows {
 		return nil
 	}
-	_, own := unfiltered(r.Input)
-	_, others := unfiltered(of.Input)
 	m := &Made{}
 	for _, k := range r.Keys {
 		at := of.keyed(k.Expr)
@@ -58,19 +68,12 @@ func (r *Release) MadeOf(of *Release) *Made {
 		}
 		m.Keys = append(m.Keys, at)
 	}
-	for _, c := range own {
-		if i := slices.IndexFunc(others, func(o plan.Expr) bool { return plan.FormatExpr(o) == plan.FormatExpr(c) }); i >= 0 {
-			others = slices.Delete(others, i, i+1)
-			continue
-		}
+	for _, c := range more {
 		over := of.overKeys(c)
 		if over == nil {
 			return nil
 		}
 		m.where = append(m.where, over)
-	}
-	if len(others) > 0 {
-		return nil // rows that count here were not counted there
 	}
 	for _, c := range r.Components {
 		at := slices.IndexFunc(of.Components, c.Same)
@@ -98,6 +101,12 @@ func (r *Release) adds() bool {
 	return !r.Private && !r.Chosen && r.Within == nil &&
 		!slices.ContainsFunc(r.Keys, func(k Key) bool { return k.Numbered != nil }) &&
 		!slices.ContainsFunc(r.Components, func(c Component) bool { return c.Kind == Tree })
+}
+
+// conditions are those that the rows of a release's relation must meet.
+func (r *Release) conditions() []plan.Expr {
+	_, all := unfiltered(r.Input)
+	return all
 }
 
 // unfiltered returns the relation below the conditions that rows must meet, and these.
