@@ -78,8 +78,8 @@ type gatheredColumn struct {
 // split. As 1 ≤ d ≤ c, nothing is counted where c ≤ L0 and c ≤ R.
 //
 // The rows of others are sorted by the hash of their group, the group, the hash of the row, and the
-// row, where NULL stands as a field of its own: only identical rows remain tied. Groups are those up
-// to the L0-th in that order. Of the rest, from its end, a row is left out if the R-th behind it is
+// row, with whether there are values: only identical rows remain tied. Where d > L0, groups are those
+// up to the L0-th in that order. Of the rest, from its end, a row is left out if the R-th behind it is
 // of the same group: R of its group come before it. What remains is a function of the unit's own
 // rows, in whatever order they were gathered.
 //
@@ -124,48 +124,24 @@ func (w *bounded) gather(d gathering, rows string) string {
 	}
 	text = fmt.Sprintf("SELECT *, CASE WHEN cut THEN %s END AS hu FROM (SELECT *, %s AS cut FROM (%s) AS t) AS t", w.unitHash(), cut, text)
 
-	// Of these, what stays. A row's fields have numbers, as those with names are made anew to have them.
-	hash := w.rowHashes(d, keys)
-	sorted, at := []string{hash.group}, make([]int, len(columns))
-	for i, c := range columns {
-		if i == len(keys) {
-			sorted = append(sorted, hash.row)
-		}
-		if value := fmt.Sprintf("r[%d]", i+1); c.total {
-			sorted = append(sorted, value)
-		} else {
-			sorted = append(sorted, value+" IS NULL", fmt.Sprintf("coalesce(%s, %s)", value, w.zero(c.typ)))
-		}
-		at[i] = len(sorted)
-	}
-	if len(values) == 0 {
-		sorted = append(sorted, hash.row)
-	}
-	fields := 1 // those of its group are the first
-	if len(keys) > 0 {
-		fields = at[len(keys)-1]
-	}
-	groupOf := func(r string) string { return "ROW(" + strings.Join(numbered(r, fields), ", ") + ")" }
-	text = fmt.Sprintf("SELECT *, CASE WHEN cut THEN array_sort(transform(%s, r -> ROW(%s))) END AS s FROM (%s) AS t", rowsOf(columns), strings.Join(sorted, ", "), text)
+	// Of these, what stays.
+	row := w.rowsInOrder(d, keys, values)
+	text = fmt.Sprintf("SELECT *, CASE WHEN cut THEN array_sort(%s) END AS s FROM (%s) AS t", row.array, text)
 	stays := "s"
 	if w.cuts() {
-		text = fmt.Sprintf("SELECT *, element_at(array_sort(array_distinct(transform(s, r -> %s))), %d) AS last FROM (%s) AS t", groupOf("r"), b.MaxGroups, text)
-		stays = fmt.Sprintf("filter(s, r -> coalesce(%s <= last, TRUE))", groupOf("r"))
+		text = fmt.Sprintf("SELECT *, CASE WHEN d > %d THEN element_at(array_sort(array_distinct(transform(s, r -> %s))), %d) END AS last FROM (%s) AS t", b.MaxGroups, row.group("r"), b.MaxGroups, text)
+		stays = fmt.Sprintf("CASE WHEN d > %d THEN filter(s, r -> %s <= last) ELSE s END", b.MaxGroups, row.group("r"))
 	}
 	if len(keys) == 0 {
 		stays = fmt.Sprintf("slice(s, 1, %d)", b.MaxRows)
 	} else {
 		text = fmt.Sprintf("SELECT *, reverse(%s) AS rest FROM (%s) AS t", stays, text)
-		stays = fmt.Sprintf("filter(zip_with(rest, slice(rest, %d, cardinality(rest)), (x, y) -> CASE WHEN y IS NULL OR %s <> %s THEN x END), x -> x IS NOT NULL)", b.MaxRows+1, groupOf("x"), groupOf("y"))
+		stays = fmt.Sprintf("filter(zip_with(rest, slice(rest, %d, cardinality(rest)), (x, y) -> CASE WHEN y IS NULL OR %s <> %s THEN x END), x -> x IS NOT NULL)", b.MaxRows+1, row.group("x"), row.group("y"))
 	}
 	text = fmt.Sprintf("SELECT *, %s AS stays FROM (%s) AS t", stays, text)
 	var arrays, names []string
 	for i, c := range columns {
-		value := fmt.Sprintf("r[%d]", at[i])
-		if !c.total {
-			value = fmt.Sprintf("CASE WHEN NOT r[%d] THEN %s END", at[i]-1, value)
-		}
-		arrays = append(arrays, fmt.Sprintf("CASE WHEN cut THEN transform(stays, r -> %s) ELSE %s END AS %s", value, c.name, c.name))
+		arrays = append(arrays, fmt.Sprintf("CASE WHEN cut THEN transform(stays, r -> %s) ELSE %s END AS %s", row.column(i), c.name, c.name))
 		names = append(names, c.name)
 	}
 	text = fmt.Sprintf("SELECT %s FROM (SELECT %s FROM (%s) AS t) AS t CROSS JOIN UNNEST(%s) AS r(%s)",
@@ -256,6 +232,112 @@ func (w *bounded) groupsInArray(keys []gatheredColumn) (groups, odd string) {
 	return fmt.Sprintf("cardinality(array_distinct(%s))", of), ""
 }
 
+// An orderedRow is how rows that are cut stand in an array, so that sorting it brings them into the order of the hash of
+// their group, the group, the hash of the row, and the row.
+type orderedRow struct {
+	array  string
+	group  func(r string) string // its group with the hash, which are in the order of the rows
+	column func(i int) string    // of a row r
+}
+
+// rowsInOrder are bytes, where a group is one number, as each array of numbers can be: rows of fields take
+// three times as long to sort.
+func (w *bounded) rowsInOrder(d gathering, keys, values []gatheredColumn) orderedRow {
+	if w.codes() > 0 {
+		return w.packedRows(keys, values)
+	}
+	return w.fieldedRows(d, keys, values)
+}
+
+// Bytes of a packed row: a hash, a group, a value with whether there is one.
+const hashBytes, groupBytes, valueBytes = 8, 4, 9
+
+// packedRows makes bytes of rows: the group, and the values. The same bytes are the same row.
+func (w *bounded) packedRows(keys, values []gatheredColumn) orderedRow {
+	columns := append(slices.Clone(keys), values...)
+	group := len(keys) * groupBytes // there is one at most
+	field := func(i int, x string) string {
+		if i < len(keys) {
+			return fmt.Sprintf("to_big_endian_32(%s)", x)
+		}
+		return fmt.Sprintf("CASE WHEN %s IS NULL THEN X'%s' ELSE concat(X'01', to_big_endian_64(%s)) END", x, strings.Repeat("00", valueBytes), x)
+	}
+	part := func(from, bytes int) string { return fmt.Sprintf("substr(r, %d, %d)", from+1, bytes) }
+	unpacked := func(i, from int) string { // of a column, of which the group begins there, or the first value
+		if i < len(keys) {
+			return fmt.Sprintf("from_big_endian_32(%s)", part(from, groupBytes))
+		}
+		from += (i - len(keys)) * valueBytes
+		return fmt.Sprintf("CASE WHEN %s = X'01' THEN from_big_endian_64(%s) END", part(from, 1), part(from+1, valueBytes-1))
+	}
+	array := fmt.Sprintf("transform(%s, x -> %s)", columns[0].name, field(0, "x"))
+	if len(columns) > 1 {
+		array = fmt.Sprintf("zip_with(%s, %s, (x, y) -> concat(%s, %s))", columns[0].name, columns[1].name, field(0, "x"), field(1, "y"))
+	}
+	for i := 2; i < len(columns); i++ {
+		array = fmt.Sprintf("zip_with(%s, %s, (r, x) -> concat(r, %s))", array, columns[i].name, field(i, "x"))
+	}
+	hash := rowHashes{fmt.Sprintf("xxhash64(concat(hu, %s))", part(0, group)), "xxhash64(concat(hu, r))"}
+	if w.compared {
+		hash = w.comparedHashes(keys, func(i int) string {
+			if i < len(keys) {
+				return unpacked(i, 0)
+			}
+			return unpacked(i, group)
+		})
+		hash.group, hash.row = "from_hex("+hash.group+")", "from_hex("+hash.row+")"
+	}
+	var parts []string
+	at := 0 // where values begin
+	if len(keys) > 0 {
+		parts, at = append(parts, hash.group, part(0, group)), hashBytes+group
+	}
+	if len(values) > 0 {
+		parts, at = append(parts, hash.row, fmt.Sprintf("substr(r, %d)", group+1)), at+hashBytes
+	}
+	return orderedRow{
+		array: fmt.Sprintf("transform(%s, r -> concat(%s))", array, strings.Join(parts, ", ")),
+		group: func(r string) string { return fmt.Sprintf("substr(%s, 1, %d)", r, hashBytes+group) },
+		column: func(i int) string {
+			if i < len(keys) {
+				return unpacked(i, hashBytes)
+			}
+			return unpacked(i, at)
+		},
+	}
+}
+
+// fieldedRows have fields with numbers, as those with names are made anew to have them. NULL stands as a field of its own.
+func (w *bounded) fieldedRows(d gathering, keys, values []gatheredColumn) orderedRow {
+	columns := append(slices.Clone(keys), values...)
+	hash := w.rowHashes(d, keys)
+	sorted, at := []string{hash.group}, make([]int, len(columns))
+	for i, c := range columns {
+		if i == len(keys) {
+			sorted = append(sorted, hash.row)
+		}
+		if value := fmt.Sprintf("r[%d]", i+1); c.total {
+			sorted = append(sorted, value)
+		} else {
+			sorted = append(sorted, value+" IS NULL", fmt.Sprintf("coalesce(%s, %s)", value, w.zero(c.typ)))
+		}
+		at[i] = len(sorted)
+	}
+	if len(values) == 0 {
+		sorted = append(sorted, hash.row)
+	}
+	return orderedRow{
+		array: fmt.Sprintf("transform(%s, r -> ROW(%s))", rowsOf(columns), strings.Join(sorted, ", ")),
+		group: func(r string) string { return "ROW(" + strings.Join(numbered(r, at[len(keys)-1]), ", ") + ")" },
+		column: func(i int) string {
+			if columns[i].total {
+				return fmt.Sprintf("r[%d]", at[i])
+			}
+			return fmt.Sprintf("CASE WHEN NOT r[%d] THEN r[%d] END", at[i]-1, at[i])
+		},
+	}
+}
+
 // rowsOf puts arrays together to one of rows.
 func rowsOf(columns []gatheredColumn) string {
 	text := fmt.Sprintf("transform(%s, x -> ROW(x))", columns[0].name)
@@ -284,35 +366,43 @@ func prefixed(prefix string, names []string) []string {
 // unitHash is the salted hash of a unit, which the hashes of its groups and rows are made of; where
 // engines are compared, which hash all at once, the unit.
 func (w *bounded) unitHash() string {
-	if w.compared {
+	switch {
+	case w.compared:
 		return "u"
+	case w.codes() > 0:
+		return "to_big_endian_64(" + w.dialect.hash([]string{"u"}) + ")"
 	}
 	return w.dialect.hash([]string{"u"})
 }
 
 type rowHashes struct{ group, row string }
 
-// rowHashes are the hashes of a row r's group and of the row.
+// comparedHashes are those that engines share, of a row whose columns stand where column says.
+func (w *bounded) comparedHashes(keys []gatheredColumn, column func(i int) string) rowHashes {
+	within := func(c string) string {
+		if c == "u" {
+			return "hu"
+		}
+		i := slices.Index(w.keys, c)
+		switch stride := 1; {
+		case i < 0: // a value
+			return column(len(keys) + slices.Index(w.chosen, c))
+		case w.codes() > 0:
+			for j := range i {
+				stride *= len(w.listed(j))
+			}
+			return fmt.Sprintf("%s / %d %% %d + 1", column(0), stride, len(w.listed(i)))
+		}
+		return column(i)
+	}
+	group := append([]string{"u"}, w.keys...)
+	return rowHashes{w.digest(group, within), w.digest(append(group[:len(group):len(group)], w.chosen...), within)}
+}
+
+// rowHashes are the hashes of a row r's group and of the row, of numbered fields.
 func (w *bounded) rowHashes(d gathering, keys []gatheredColumn) rowHashes {
 	if w.compared {
-		within := func(c string) string {
-			if c == "u" {
-				return "hu"
-			}
-			i := slices.Index(w.keys, c)
-			switch stride := 1; {
-			case i < 0: // a value
-				return fmt.Sprintf("r[%d]", len(keys)+1+slices.Index(w.chosen, c))
-			case w.codes() > 0:
-				for j := range i {
-					stride *= len(w.listed(j))
-				}
-				return fmt.Sprintf("r[1] / %d %% %d + 1", stride, len(w.listed(i)))
-			}
-			return fmt.Sprintf("r[%d]", i+1)
-		}
-		group := append([]string{"u"}, w.keys...)
-		return rowHashes{w.digest(group, within), w.digest(append(group[:len(group):len(group)], w.chosen...), within)}
+		return w.comparedHashes(keys, func(i int) string { return fmt.Sprintf("r[%d]", i+1) })
 	}
 	group := "hu"
 	for i, c := range keys {
