@@ -3,6 +3,8 @@ package learn
 import (
 	"math"
 	"math/big"
+	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -14,10 +16,15 @@ import (
 )
 
 // A plan that goes by a noisy count has the count in its guarantee and in its cost, and
-// is none without the event that the count was.
+// is none without the event that the count was. CI takes one kind of units of each relation, another in each run,
+// DISCREET_SOAK all.
 func TestGuaranteeHasTheCount(t *testing.T) {
 	for _, n := range []privacy.Neighbours{privacy.AddRemove, privacy.ReplaceOne} {
-		for _, units := range []Units{{}, {Bounded, 3}, {Grouped, 2}} {
+		one := rand.IntN(3)
+		for i, units := range []Units{{}, {Bounded, 3}, {Grouped, 2}} {
+			if i != one && os.Getenv("DISCREET_SOAK") == "" {
+				continue
+			}
 			p := mnist()
 			p.Neighbours, p.Units, p.Steps = n, units, 4
 			p.Noise.Multiplier = 1

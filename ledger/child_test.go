@@ -207,7 +207,7 @@ func (a *acknowledged) audit(t *testing.T, path, anchor string) (reserved int) {
 // ledger, with and without an anchor; while opening, too.
 func TestKilledAtRandomInstants(t *testing.T) {
 	t.Parallel() // it waits most of its time
-	kills, perLedger := 400, 50
+	kills, perLedger := 160, 40
 	switch {
 	case os.Getenv("DISCREET_SOAK") != "":
 		kills, perLedger = 10_000, 125
@@ -267,7 +267,7 @@ func TestKilledAtRandomInstants(t *testing.T) {
 // refuses; never a ledger with less than its domains.
 func TestCreateKilled(t *testing.T) {
 	t.Parallel()
-	complete, refused, times := 0, 0, 40
+	complete, refused, times := 0, 0, 20
 	if os.Getenv(onServer) != "" && os.Getenv("DISCREET_SOAK") == "" {
 		times = 15
 	}

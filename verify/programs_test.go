@@ -112,8 +112,8 @@ func claiming(t *testing.T, dir string, chosen func(name string) bool) string {
 
 // shares are the parts of large folders that are run, of which one program in so many is chosen.
 // TestStoredProofs checks the proofs of all that is right there. TestGallery of package exact
-// refutes a fifth of all that is wrong there, but for scaled.
-var shares = map[string]uint32{"delta": 4, "fresh": 48, "hidden": 4, "lyu": 2, "more": 8, "open": 8, "panics": 3, "right": 4, "scaled": 8, "wrong": 8}
+// refutes a tenth of all that is wrong there, but for scaled.
+var shares = map[string]uint32{"delta": 8, "fresh": 96, "hidden": 8, "lyu": 4, "more": 16, "open": 8, "panics": 6, "right": 8, "scaled": 8, "wrong": 8}
 
 // limits are the times for one claim of folders with claims that are searched for in vain.
 var limits = map[string]time.Duration{"more": 40 * time.Second, "fresh": 40 * time.Second, "delta": 40 * time.Second, "hidden": 4 * time.Second, "open": 2 * time.Second}

@@ -60,9 +60,9 @@ func askForMemory(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	said := map[string]int{}
-	for i := range 24 {
+	for i := range 12 {
 		memory := "8MB"
-		if i%12 == 0 {
+		if i%6 == 0 {
 			memory = "30MB"
 		}
 		e := open(t, c, duckdb.Options{Threads: 2, Memory: memory})

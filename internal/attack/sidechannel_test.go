@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -77,7 +79,8 @@ func TestE1ErrorsThatDependOnARow(t *testing.T) {
 }
 
 // E1's expressions everywhere else, over a source into which DuckDB pushes
-// predicates.
+// predicates. CI takes a third of them, others in each run, DISCREET_SOAK all: TestE1ErrorsThatDependOnARow has
+// each.
 func TestE2ErrorsInEveryClause(t *testing.T) {
 	long(t)
 	source := func(rows string) string {
@@ -102,6 +105,9 @@ func TestE2ErrorsInEveryClause(t *testing.T) {
 		"SELECT count(*) FROM visits WHERE person IN (SELECT person FROM visits WHERE %s)",
 	}
 	for i, e := range partial {
+		if os.Getenv("DISCREET_SOAK") == "" && rand.IntN(3) > 0 {
+			continue
+		}
 		p.indistinguishable(t, nil, fmt.Sprintf(forms[i%len(forms)], "("+e+")"))
 	}
 }

@@ -280,7 +280,7 @@ func TestRandomFiniteDomains(t *testing.T) {
 	f := newFiniteTable(t, 7)
 	derived, drawn := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
-		for range 3 { // 300 keys in all, 1,500 with the checks of a soak
+		for range soak(1, 15) { // of a hundred checks
 			g := finiteKeys{rt}
 			key := g.key(3)
 			where := ""

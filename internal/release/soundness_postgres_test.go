@@ -59,7 +59,7 @@ func TestEnginesAgree(t *testing.T) {
 	if *agreeingFrom == 0 { // else it is a later part of a run
 		s.special(t)
 	}
-	s.agree(t, 30)
+	s.agree(t, 20)
 }
 
 // asTexts selects a table's rows from a schema, as texts.

@@ -41,7 +41,7 @@ func TestSoundness(t *testing.T) {
 	t.Parallel() // the only one of these with rapid.checks, which is global
 	checks := flag.Lookup("rapid.checks")
 	if before := checks.Value.String(); before == checks.DefValue { // a fifth of them with -short
-		if err := checks.Value.Set(fmt.Sprint(soak(80, 10_000))); err != nil {
+		if err := checks.Value.Set(fmt.Sprint(soak(40, 10_000))); err != nil {
 			t.Fatal(err)
 		}
 		defer checks.Value.Set(before)

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math/big"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
@@ -71,7 +72,7 @@ func openWild(t testing.TB) *sql.DB {
 }
 
 // TestTotal: no expression fails on any value that a table can hold, and each
-// value is canonical (attacks E1, E2, B7, B8).
+// value is canonical (attacks E1, E2, B7, B8). Of windows CI takes a quarter, others in each run.
 func TestTotal(t *testing.T) {
 	db, cat := openWild(t), nastyCatalog(t)
 	run := func(t check, statement string) {
@@ -108,6 +109,9 @@ func TestTotal(t *testing.T) {
 		for _, key := range []string{c.name, "CAST(" + c.name + " AS decimal(37,6))"} {
 			for _, offset := range []string{"1", "0.5", "999999999999", "1e300", "INTERVAL '10 years'"} {
 				for _, way := range []string{"", " DESC"} {
+					if !soak() && rand.IntN(4) > 0 {
+						continue
+					}
 					run(t, fmt.Sprintf("SELECT count(*) OVER (ORDER BY %s%s RANGE BETWEEN %s PRECEDING AND %s FOLLOWING) FROM t", key, way, offset, offset))
 				}
 			}
@@ -239,7 +243,7 @@ func TestOrderOfRows(t *testing.T) {
 		}
 	}
 	// Values of every magnitude, so that a sum of doubles rounds at each step.
-	exec("CREATE TABLE base AS SELECT (n % 3)::INTEGER AS g, (hash(n) / 1e19 - 0.9) * power(10, n % 17) AS x, CAST(n * 1000.5 AS DECIMAL(30,5)) AS d FROM range(400000) AS r(n)")
+	exec("CREATE TABLE base AS SELECT (n % 3)::INTEGER AS g, (hash(n) / 1e19 - 0.9) * power(10, n % 17) AS x, CAST(n * 1000.5 AS DECIMAL(30,5)) AS d FROM range(250000) AS r(n)")
 	var first string
 	for i, order := range []string{"hash(x)", "x", "-x", "g, hash(x + 1)", "abs(x)"} {
 		exec("CREATE OR REPLACE TABLE t AS SELECT * FROM base ORDER BY " + order)

@@ -44,8 +44,8 @@ func sampled(name string, share uint32) bool {
 	return os.Getenv("DISCREET_SOAK") != "" || crc32.ChecksumIEEE([]byte(name))%share == 0
 }
 
-// What the gallery calls wrong is refuted, and nothing else is. A fifth of what is wrong is run, and a
-// 24th of what is right, where a search looks at everything that it may; with DISCREET_SOAK all is.
+// What the gallery calls wrong is refuted, and nothing else is. A tenth of what is wrong is run, and a
+// 48th of what is right, where a search looks at everything that it may; with DISCREET_SOAK all is.
 func TestGallery(t *testing.T) {
 	// Of the first a half-plane would tell, which is no product of intervals; of the others
 	// inputs that a search for proofs has found.
@@ -66,7 +66,7 @@ func TestGallery(t *testing.T) {
 			}
 			o := Search{Workers: 2}
 			want := wants(u) == "refuted"
-			if want && !sampled(u.Name, 5) || !want && !sampled(u.Name, 24) {
+			if want && !sampled(u.Name, 10) || !want && !sampled(u.Name, 48) {
 				return
 			}
 			open := wants(u) == "unknown" // to proofs; some of them are wrong

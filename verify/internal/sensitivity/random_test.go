@@ -31,11 +31,11 @@ func TestRandomFunctionsMoveNoFurther(t *testing.T) {
 }
 
 // drawing has rapid draw the same cases each time, unless its flags say otherwise: so many with
-// DISCREET_SOAK, the first tenth of them without, and of that the first fifth with -short. It
+// DISCREET_SOAK, the first twentieth of them without, and of that the first fifth with -short. It
 // returns how many.
 func drawing(t *testing.T, checks int) int {
 	if os.Getenv("DISCREET_SOAK") == "" {
-		checks /= 10
+		checks /= 20
 	}
 	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(checks), "rapid.seed": "1"} {
 		f := flag.Lookup(name)
