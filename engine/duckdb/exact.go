@@ -28,6 +28,10 @@ func (e *Engine) Exact(ctx context.Context, q engine.Query) (*engine.Exact, erro
 	}
 	var rows [][]sqltype.Value
 	err := e.steady(ctx, q.Tables, func() (err error) {
+		var ok bool
+		if rows, ok, err = e.inOrder(ctx, q); ok || err != nil {
+			return err
+		}
 		for _, n := range counts {
 			if rows, err = e.sliced(ctx, q, n); !outOfMemory(err) {
 				break

@@ -141,7 +141,7 @@ func (d Dialect) release(b *plan.Bounded, stages Stages, compared bool) (engine.
 		}
 	}
 	q.SQL, q.Tables = w.render(source), r.tables
-	q.Groups = w.groups
+	q.Groups, q.Ordered = w.groups, w.ordered()
 	return q, r.err
 }
 
