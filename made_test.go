@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -249,6 +250,10 @@ func TestNotMade(t *testing.T) {
 	w := shelve(t, "zcdp")
 	w.version()
 	w.told("SELECT k, s, count(*), count(DISTINCT who), sum(w) FROM t WHERE x > 2 GROUP BY k, s", w.at("0.3"), false)
+	chosen := w.told("SELECT k, free, count(DISTINCT who) FROM t GROUP BY k, free", w.at("0.3"), false)
+	if !slices.ContainsFunc(chosen.Mechanisms, func(m Mechanism) bool { return m.Threshold > 0 }) {
+		t.Errorf("no count decides: %+v", chosen.Mechanisms)
+	}
 	w.told("SELECT k, free, count(*) FROM t GROUP BY k, free", w.at("0.3"), false)
 	none := func(sql string) {
 		t.Helper()
@@ -266,26 +271,27 @@ func TestNotMade(t *testing.T) {
 		}
 	}
 	for _, sql := range []string{
-		"SELECT k, count(*) FROM t GROUP BY k",                                       // of more rows
-		"SELECT k, count(*) FROM t WHERE x > 3 GROUP BY k",                           // of fewer
-		"SELECT k, count(*) FROM t WHERE x > 2 AND n = 1 GROUP BY k",                 // by what is no key
-		"SELECT k, count(*) FROM t WHERE x > 2 OR s = 'F' GROUP BY k",                // likewise
-		"SELECT n, count(*) FROM t WHERE x > 2 GROUP BY n",                           // by another key
-		"SELECT k, count(DISTINCT who) FROM t WHERE x > 2 GROUP BY k",                // units do not add up
-		"SELECT k, sum(w) FROM t WHERE x > 2 GROUP BY k",                             // nor what is clamped for each
-		"SELECT k, sum(x) FROM t WHERE x > 2 GROUP BY k",                             // another value
-		"SELECT k, count(*) FILTER (WHERE s = 'F') FROM t WHERE x > 2 GROUP BY k",    // another count
-		"SELECT k, count(*) FROM t WHERE x > 2 AND s IS NULL GROUP BY k",             // of rows that no group has
-		"SELECT k, count(*) FROM t WHERE x > 2 AND s = 'X' GROUP BY k",               // likewise
-		"SELECT k, count(*) FROM t WHERE x > 2 AND upper(s) = 'F' GROUP BY k",        // by a condition that is not known here
-		"SELECT free, count(*) FROM t GROUP BY free",                                 // groups that were chosen hide others
-		"SELECT count(*) FROM t",                                                     // likewise
-		"SELECT k, free, count(*) FROM t WHERE k = 'a' GROUP BY k, free",             // likewise
-		"SELECT k, median(x) FROM t GROUP BY k",                                      // a tree
-		"SELECT mode() WITHIN GROUP (ORDER BY k) FROM t",                             // a choice
-		"SELECT count(*) FROM t WHERE x > (SELECT avg(x) FROM t)",                    // by what was released
-		"SELECT k, count(*) FROM narrow WHERE x > 2 GROUP BY k, who > 3",             // by the unit, or what follows from it
-		"SELECT p.k, count(*) FROM t JOIN p ON p.k = t.k WHERE t.x > 2 GROUP BY p.k", // another relation
+		"SELECT k, count(*) FROM t GROUP BY k",                                                       // of more rows
+		"SELECT k, count(*) FROM t WHERE x > 3 GROUP BY k",                                           // of fewer
+		"SELECT k, count(*) FROM t WHERE x > 2 AND n = 1 GROUP BY k",                                 // by what is no key
+		"SELECT k, count(*) FROM t WHERE x > 2 OR s = 'F' GROUP BY k",                                // likewise
+		"SELECT n, count(*) FROM t WHERE x > 2 GROUP BY n",                                           // by another key
+		"SELECT k, count(DISTINCT who) FROM t WHERE x > 2 GROUP BY k",                                // units do not add up
+		"SELECT k, sum(w) FROM t WHERE x > 2 GROUP BY k",                                             // nor what is clamped for each
+		"SELECT k, sum(x) FROM t WHERE x > 2 GROUP BY k",                                             // another value
+		"SELECT k, count(*) FILTER (WHERE s = 'F') FROM t WHERE x > 2 GROUP BY k",                    // another count
+		"SELECT k, count(*) FROM t WHERE x > 2 AND s IS NULL GROUP BY k",                             // of rows that no group has
+		"SELECT k, count(*) FROM t WHERE x > 2 AND s = 'X' GROUP BY k",                               // likewise
+		"SELECT k, count(*) FROM t WHERE x > 2 AND upper(s) = 'F' GROUP BY k",                        // by a condition that is not known here
+		"SELECT free, count(*) FROM t GROUP BY free",                                                 // groups that were chosen hide others
+		"SELECT count(*) FROM t",                                                                     // likewise
+		"SELECT k, free, count(*) FROM t WHERE k = 'a' GROUP BY k, free",                             // likewise
+		"SELECT sum(n) FROM (SELECT k, free, count(DISTINCT who) AS n FROM t GROUP BY k, free) AS c", // of counts that were chosen for their noise
+		"SELECT k, median(x) FROM t GROUP BY k",                                                      // a tree
+		"SELECT mode() WITHIN GROUP (ORDER BY k) FROM t",                                             // a choice
+		"SELECT count(*) FROM t WHERE x > (SELECT avg(x) FROM t)",                                    // by what was released
+		"SELECT k, count(*) FROM narrow WHERE x > 2 GROUP BY k, who > 3",                             // by the unit, or what follows from it
+		"SELECT p.k, count(*) FROM t JOIN p ON p.k = t.k WHERE t.x > 2 GROUP BY p.k",                 // another relation
 	} {
 		none(sql)
 	}
