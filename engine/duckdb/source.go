@@ -79,6 +79,8 @@ func canonical(f stored, t sqltype.Type) string {
 		v = "TRY(TRY_CAST(TRY(" + raw + ") AS " + typeName(t) + "))"
 	}
 	switch {
+	case f.native == "VARCHAR" && t.Kind == sqltype.Text: // a cast would leave its collation, by which different bytes are equal
+		return v + " COLLATE C"
 	case t.IsFloat():
 		return fmt.Sprintf("CASE WHEN %s = 0 THEN 0::%s WHEN isfinite(%s) THEN %s END", v, typeName(t), v, v)
 	case t.Kind == sqltype.DateKind || t.Kind == sqltype.TimestampKind:
