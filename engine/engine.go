@@ -55,6 +55,8 @@ type Query struct {
 	// their groups. It reads all that SQL reads but the salt, so it says the same each time, as long
 	// as the tables do.
 	Groups string
+	// Least, if not nil, is the same by a function that the adapter knows.
+	Least *Least
 
 	// Ordered, if it is not nil, is another way to the same, over the one table that SQL reads.
 	Ordered *Ordered
@@ -67,6 +69,14 @@ type Query struct {
 	// Sliceable says that the values of one key may be summed over slices. If
 	// it is false the query runs with $slices = 1.
 	Sliceable bool
+}
+
+// Least is a Query's SQL by an aggregate that keeps a unit's groups of the least codes, so many of them, with
+// the sums of so many values in each: see engine/duckdb/least. What it returns is what the Query's SQL does, unless two hashes of a
+// unit's groups are the same in all but their last bits.
+type Least struct {
+	SQL            string
+	Groups, Values int
 }
 
 // A Preparer is an Engine that can tell before it is asked whether it will be

@@ -83,6 +83,7 @@ type Engine struct {
 	shapes    shapes       // of statements that could be planned
 	archive   *archive     // nil without one
 	scratches scratches
+	leasts    leasts
 
 	opening  sync.Mutex         // guards what follows
 	attached databases          // DuckDB files

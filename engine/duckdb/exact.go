@@ -22,23 +22,11 @@ var sliceCounts = []int64{1, 8, 64}
 
 // Exact runs a release's query. The rows come in the order of their keys.
 func (e *Engine) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {
-	counts := sliceCounts
-	if !q.Sliceable {
-		counts = counts[:1]
+	rows, err := e.exact(ctx, e.byUnit(ctx, q))
+	if err != nil && q.Least != nil && ctx.Err() == nil { // its own SQL may need less
+		q.Least, q.Ordered = nil, nil
+		rows, err = e.exact(ctx, q)
 	}
-	var rows [][]sqltype.Value
-	err := e.steady(ctx, q.Tables, func() (err error) {
-		var ok bool
-		if rows, ok, err = e.inOrder(ctx, q); ok || err != nil {
-			return err
-		}
-		for _, n := range counts {
-			if rows, err = e.sliced(ctx, q, n); !outOfMemory(err) {
-				break
-			}
-		}
-		return err
-	})
 	if err != nil {
 		return nil, failure(ctx, err)
 	}
@@ -51,6 +39,27 @@ func (e *Engine) Exact(ctx context.Context, q engine.Query) (*engine.Exact, erro
 		return 0
 	})
 	return engine.NewExact(rows), nil
+}
+
+// exact returns the rows in any order.
+func (e *Engine) exact(ctx context.Context, q engine.Query) (rows [][]sqltype.Value, err error) {
+	counts := sliceCounts
+	if !q.Sliceable || q.Least != nil { // whose own SQL may have several
+		counts = counts[:1]
+	}
+	err = e.steady(ctx, q.Tables, func() (err error) {
+		var ok bool
+		if rows, ok, err = e.inOrder(ctx, q); ok || err != nil {
+			return err
+		}
+		for _, n := range counts {
+			if rows, err = e.sliced(ctx, q, n); !outOfMemory(err) {
+				break
+			}
+		}
+		return err
+	})
+	return rows, err
 }
 
 func outOfMemory(err error) bool {

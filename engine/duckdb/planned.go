@@ -114,7 +114,11 @@ func (p *plans) close() error {
 // run runs one slice of a query, in which salt, slices and slice are parameters, by a plan
 // that was made before if there is one.
 func (e *Engine) run(ctx context.Context, q engine.Query, types []sqltype.Type, slices, slice int64) (rows [][]sqltype.Value, err error) {
-	text := transport(q.SQL, types)
+	text := q.SQL
+	if q.Least != nil {
+		text = q.Least.SQL
+	}
+	text = transport(text, types)
 	if slices > 1 || !e.keeps(q.Tables) {
 		text = substitute(text, map[string]string{"salt": fmt.Sprint(q.Salt), "slices": fmt.Sprint(slices), "slice": fmt.Sprint(slice)})
 		err = raw(ctx, e.db, func(c *duckdb.Conn) error {

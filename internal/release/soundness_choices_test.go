@@ -123,7 +123,7 @@ func (m *machines) choice(ctx context.Context, x *example, certificate *stabilit
 		return err
 	}
 	if p.sql != nil {
-		q.SQL = p.sql(r, q.SQL)
+		q.SQL, q.Least = p.sql(r, q.SQL), nil
 	}
 	broken := func(format string, args ...any) error {
 		return &violation{what: fmt.Sprintf(format, args...), plan: plan.Format(b), sql: q.SQL}

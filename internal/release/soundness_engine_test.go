@@ -17,6 +17,7 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/engine/duckdb/least"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -179,7 +180,30 @@ func (g groups) add(h groups) {
 
 // exactGroups runs a query in a schema. It fails on two rows of one key, and
 // on values that are no integers.
+//
+// Where there is a form by package least, that must say the same.
 func exactGroups(ctx context.Context, on *sql.Conn, schema string, q engine.Query, salt int64, slice, slices int) (groups, error) {
+	if q.Least != nil {
+		_ = on.Raw(func(c any) error { // which says no if the function is known
+			return least.Register(c.(*duckdb.Conn), least.Shape{Groups: q.Least.Groups, Values: q.Least.Values})
+		})
+	}
+	own, err := exactRows(ctx, on, schema, q, salt, slice, slices)
+	if err != nil || q.Least == nil || q.Least.SQL == q.SQL {
+		return own, err
+	}
+	q.SQL = q.Least.SQL
+	byUnit, err := exactRows(ctx, on, schema, q, salt, slice, slices)
+	if err != nil {
+		return nil, err
+	}
+	if difference := own.differs(byUnit); difference != "" {
+		return nil, fmt.Errorf("%s in the SQL and %s", difference, q.SQL)
+	}
+	return byUnit, nil
+}
+
+func exactRows(ctx context.Context, on *sql.Conn, schema string, q engine.Query, salt int64, slice, slices int) (groups, error) {
 	text := strings.NewReplacer("$salt", fmt.Sprint(salt), "$slices", fmt.Sprint(slices), "$slice", fmt.Sprint(slice)).Replace(q.SQL)
 	keys := len(q.Keys)
 	if _, err := on.ExecContext(ctx, "SET schema = '"+schema+"'"); err != nil {

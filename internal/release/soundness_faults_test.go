@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/engine/duckdb/least"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -61,6 +63,14 @@ var faults = []fault{
 		sql: replace(`(?:dense_rank|row_number)\(\) OVER \(PARTITION BY u ORDER BY hk[k0-9, ]*\) AS d`, "dense_rank() OVER (PARTITION BY u ORDER BY k0 IS NULL) AS d"),
 	}, 10},
 	{"more of a unit's packed groups are kept than it may be in", pipeline{sql: replace(`, \d+\) AS least FROM`, ", 100) AS least FROM")}, 447},
+	{"a place more than a unit has is kept of its groups", pipeline{least: func(l *engine.Least) {
+		more := least.Shape{Groups: l.Groups + 1, Values: l.Values}
+		l.SQL = strings.Replace(l.SQL, least.Shape{Groups: l.Groups, Values: l.Values}.Name(), more.Name(), 1)
+		l.Groups++
+	}}, 447},
+	{"the rows that the aggregate counts are not bounded", pipeline{least: replaceLeast(`least\(h & 255, \d+\)`, "h & 255")}, 92},
+	{"rows are added up whose group has too many", pipeline{least: replaceLeast(`CASE WHEN h & 255 <= \d+ THEN (s\d) END`, "$1")}, 92},
+	{"rows that are read again are all added up", pipeline{least: replaceLeast(`WHERE r <= \d+`, "")}, 92},
 	{"there seem to be no more groups than a unit may be in", pipeline{plan: func(_ *stability.Release, b *plan.Bounded) { b.EveryGroup = true }}, 10},
 	{"the counted rows of a unit in a group are not bounded", pipeline{sql: replace(`least\(count\(\*\), \d+\)`, "count(*)")}, 12},
 	{"a key that is none of those listed is a group", pipeline{sql: replace(`k\d+ (IS NOT NULL|> 0) AND `, "")}, 6},
@@ -223,6 +233,11 @@ func TestSoundnessFindsFaults(t *testing.T) {
 func replace(pattern, by string) func(*stability.Release, string) string {
 	re := regexp.MustCompile(pattern)
 	return func(_ *stability.Release, text string) string { return re.ReplaceAllString(text, by) }
+}
+
+func replaceLeast(pattern, by string) func(*engine.Least) {
+	re := regexp.MustCompile(pattern)
+	return func(l *engine.Least) { l.SQL = re.ReplaceAllString(l.SQL, by) }
 }
 
 // numberedAsTheyLie replaces the keys of rows by their physical numbers.

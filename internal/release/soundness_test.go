@@ -76,7 +76,8 @@ func soak(ci, long int) int {
 type pipeline struct {
 	canonical func(typ, value string) string          // how the engine reads a field
 	plan      func(*stability.Release, *plan.Bounded) // the plan to run
-	sql       func(*stability.Release, string) string // its text
+	sql       func(*stability.Release, string) string // its text, which is then the only one
+	least     func(*engine.Least)                     // its text by package least
 	claim     func(*stability.Release)                // the certificate
 	applies   func(*stability.Release) bool           // what a fault of canonical concerns
 	over      render.Stages                           // what stages are
@@ -321,7 +322,12 @@ func (p pipeline) query(r *stability.Release, values [][]sqltype.Value) (b *plan
 		return b, q, false, err
 	}
 	if p.sql != nil {
-		q.SQL = p.sql(r, q.SQL)
+		q.SQL, q.Least = p.sql(r, q.SQL), nil
+	}
+	if p.least != nil && q.Least != nil {
+		text = q.Least.SQL
+		p.least(q.Least)
+		q.SQL = q.Least.SQL
 	}
 	if p.claim != nil {
 		p.claim(r)

@@ -77,7 +77,7 @@ func (d Dialect) release(b *plan.Bounded, stages Stages, compared bool) (engine.
 		q.Keys = append(q.Keys, b.Keys[i].Type())
 	}
 	rows, columns := []string{column(b.Unit) + " AS u"}, []string{"u"} // of a subquery, and of what is around it
-	var where, joins []string
+	var where, listed, joins []string                                  // listed are conditions that keys are
 	fence := ""
 	splits := w.splitting()
 	for i, k := range b.Keys {
@@ -96,7 +96,7 @@ func (d Dialect) release(b *plan.Bounded, stages Stages, compared bool) (engine.
 				selected = fmt.Sprintf("l%d.place AS %s", i, key)
 			default:
 				value = r.dialect.listed(scope, value, scope.texts(list))
-				where = append(where, key+" IS NOT NULL")
+				listed = append(listed, key+" IS NOT NULL")
 			}
 		}
 		w.keys, w.types[key] = append(w.keys, key), k.Type()
@@ -130,17 +130,24 @@ func (d Dialect) release(b *plan.Bounded, stages Stages, compared bool) (engine.
 			w.chosen = append(w.chosen, name)
 		}
 	}
-	source := fmt.Sprintf("SELECT %s FROM (%s) AS t%s", strings.Join(rows, ", "), input, fence)
 	if !b.Whole && slice != "" {
 		where = append(where, slice)
 	}
-	if len(where)+len(joins) > 0 || fence != "" {
-		source = fmt.Sprintf("SELECT %s FROM (%s) AS t%s", selection(columns), source, strings.Join(joins, ""))
-		if len(where) > 0 {
-			source += " WHERE " + strings.Join(where, " AND ")
+	source := func(input string, where []string) string {
+		text := fmt.Sprintf("SELECT %s FROM (%s) AS t%s", strings.Join(rows, ", "), input, fence)
+		if len(where)+len(joins) > 0 || fence != "" {
+			text = fmt.Sprintf("SELECT %s FROM (%s) AS t%s", selection(columns), text, strings.Join(joins, ""))
+			if len(where) > 0 {
+				text += " WHERE " + strings.Join(where, " AND ")
+			}
 		}
+		return text
 	}
-	q.SQL, q.Tables = w.render(source), r.tables
+	all := append(listed, where...)
+	q.SQL, q.Tables = w.render(source(input, all)), r.tables
+	q.Least = w.byUnit(source(input, where), func(units string) string {
+		return source(fmt.Sprintf("SELECT t.* FROM (%s) AS t SEMI JOIN (%s) AS cut ON t.%s = cut.u", input, units, column(b.Unit)), all)
+	})
 	q.Groups, q.Ordered = w.groups, w.ordered()
 	return q, r.err
 }

@@ -133,3 +133,8 @@ func (duckDB) asBigint(x string, t sqltype.Type) (string, bool) {
 func (duckDB) chooses(digest string) string {
 	return fmt.Sprintf("CAST(CAST(concat('0x', %s) AS UBIGINT) >> 1 AS BIGINT)", digest)
 }
+
+func (duckDB) least(groups, values int, code string, v []string, rows string) string {
+	return fmt.Sprintf("SELECT u, unnest(kept, recursive := true) FROM (SELECT u, discreet_least_%d_%d(%s) AS kept FROM (%s) AS t GROUP BY u) AS t",
+		groups, values, strings.Join(append([]string{code}, v...), ", "), rows)
+}

@@ -38,9 +38,9 @@ func (w *bounded) leastGroups(d packing, rows string) string {
 	if w.cuts() {
 		code, size := w.number()
 		w.groups = w.unitGroups(rows, false)
-		return fmt.Sprintf("WITH units AS MATERIALIZED (SELECT *, %s | CAST(%s AS BIGINT) AS h FROM (%s) AS t), ", d.high(w.hash(w.keys), size), code, w.groups) +
-			fmt.Sprintf("most AS (SELECT u AS of, %s AS h FROM units GROUP BY u HAVING count(*) > %d) ", d.nthLeast("h", w.node.MaxGroups), w.node.MaxGroups) +
-			w.group("SELECT units.* FROM units LEFT JOIN most ON units.u = most.of WHERE most.of IS NULL OR units.h <= most.h", w.ofGroups)
+		return fmt.Sprintf("WITH discreet_units AS MATERIALIZED (SELECT *, %s | CAST(%s AS BIGINT) AS h FROM (%s) AS t), ", d.high(w.hash(w.keys), size), code, w.groups) +
+			fmt.Sprintf("discreet_most AS (SELECT u AS of, %s AS h FROM discreet_units GROUP BY u HAVING count(*) > %d) ", d.nthLeast("h", w.node.MaxGroups), w.node.MaxGroups) +
+			w.group("SELECT t.* FROM discreet_units AS t LEFT JOIN discreet_most AS most ON t.u = most.of WHERE most.of IS NULL OR t.h <= most.h", w.ofGroups)
 	}
 	// A contribution that rows are chosen for is what they all add to a group with few, and the
 	// values of the first of another; the rest of the contributions are the group's in both.
@@ -68,8 +68,8 @@ func (w *bounded) leastGroups(d packing, rows string) string {
 	}
 	order := append([]string{w.hash(append(w.keys[:len(w.keys):len(w.keys)], w.chosen...))}, w.chosen...)
 	w.groups = fmt.Sprintf("SELECT %s, count(*) AS c FROM (%s) AS t GROUP BY %s", strings.Join(grouped, ", "), rows, by)
-	ranked := fmt.Sprintf("SELECT *, row_number() OVER (PARTITION BY %s ORDER BY %s) AS r FROM (SELECT t.* FROM (%s) AS t SEMI JOIN (SELECT %s FROM units WHERE c > %d) AS cut ON %s) AS t",
+	ranked := fmt.Sprintf("SELECT *, row_number() OVER (PARTITION BY %s ORDER BY %s) AS r FROM (SELECT t.* FROM (%s) AS t SEMI JOIN (SELECT %s FROM discreet_units WHERE c > %d) AS cut ON %s) AS t",
 		by, strings.Join(order, ", "), rows, by, w.node.MaxRows, strings.Join(match, " AND "))
-	return fmt.Sprintf("WITH units AS MATERIALIZED (%s) ", w.groups) +
-		w.group(fmt.Sprintf("SELECT %s FROM units UNION ALL SELECT %s FROM (%s) AS t WHERE r <= %d", strings.Join(whole, ", "), strings.Join(few, ", "), ranked, w.node.MaxRows), w.ofGroups)
+	return fmt.Sprintf("WITH discreet_units AS MATERIALIZED (%s) ", w.groups) +
+		w.group(fmt.Sprintf("SELECT %s FROM discreet_units UNION ALL SELECT %s FROM (%s) AS t WHERE r <= %d", strings.Join(whole, ", "), strings.Join(few, ", "), ranked, w.node.MaxRows), w.ofGroups)
 }

@@ -139,6 +139,7 @@ func TestRankingWhatIsCutIsRankingAll(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
+					namesAreReserved(t, q.SQL)
 					if strings.Contains(q.Groups, "$salt") || q.Groups != "" && strings.Count(q.SQL, "("+q.Groups+")") != 1 {
 						t.Fatalf("the groups depend on the salt, or do not stand in the query once: %s in %s", q.Groups, q.SQL)
 					}

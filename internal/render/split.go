@@ -150,7 +150,7 @@ func (w *bounded) split(d splitting, rows string) string {
 	units := fmt.Sprintf("SELECT *, %s AS cut FROM (SELECT %s, count(*) AS c, %s AS d, %s AS p FROM (%s) AS t GROUP BY u) AS t",
 		over, strings.Join(gathered, ", "), groups, odd, rows)
 	of := func(condition string) string {
-		return fmt.Sprintf("SELECT %s FROM units WHERE %s", strings.Join(spread, ", "), condition)
+		return fmt.Sprintf("SELECT %s FROM discreet_units WHERE %s", strings.Join(spread, ", "), condition)
 	}
 	whole := of("NOT cut")
 	value := func(i int, _ plan.Contribution) string { return w.sumOf(fmt.Sprintf("v%d", i)) }
@@ -170,7 +170,7 @@ func (w *bounded) split(d splitting, rows string) string {
 	}
 	cut := w.bound(of("cut"))
 	w.groups = "" // which stand beside what is not cut
-	text := fmt.Sprintf("WITH units AS MATERIALIZED (%s) SELECT %s FROM (%s UNION ALL %s) AS t", units, strings.Join(columns, ", "), w.group(whole, value), cut)
+	text := fmt.Sprintf("WITH discreet_units AS MATERIALIZED (%s) SELECT %s FROM (%s UNION ALL %s) AS t", units, strings.Join(columns, ", "), w.group(whole, value), cut)
 	if len(by) > 0 {
 		text += " GROUP BY " + strings.Join(by, ", ")
 	}

@@ -1,0 +1,174 @@
+//go:build cgo
+
+package render_test
+
+import (
+	"database/sql"
+	"fmt"
+	"math/big"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/engine/duckdb/least"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// One grouping by unit says what two groupings say, of every kind of contribution that it knows: rows of the table reach and pass all
+// bounds. What it does not know it leaves.
+func TestOneGroupingSaysWhatTwoSay(t *testing.T) {
+	db := openDuck(t)
+	db.SetMaxOpenConns(1)
+	bigint, text, boolean := sqltype.Of(sqltype.Bigint), sqltype.Of(sqltype.Text), sqltype.Of(sqltype.Boolean)
+	if _, err := db.Exec(`CREATE TABLE t AS SELECT CAST(hash(5 * i) % 60 AS BIGINT) AS u, CASE WHEN i % 11 > 0 THEN 'it''s ' || hash(5 * i + 1) % 40 END AS a, 'w' || hash(5 * i + 2) % 4 AS b,
+		CASE WHEN i % 4 > 0 THEN CAST(hash(5 * i + 3) % 21 AS BIGINT) - 7 END AS x, CASE WHEN i % 7 > 0 THEN hash(5 * i + 4) % 2 = 0 END AS c,
+		CASE WHEN i % 5 = 0 THEN 9223372036854775807 WHEN i % 5 = 1 THEN -9223372036854775808 ELSE i END AS y FROM range(3000) AS t(i)`); err != nil {
+		t.Fatal(err)
+	}
+	table := &catalog.Table{Name: "t", Columns: []*catalog.Column{{Name: "u", Type: bigint}, {Name: "a", Type: text}, {Name: "b", Type: text},
+		{Name: "x", Type: bigint}, {Name: "c", Type: boolean}, {Name: "y", Type: bigint}}}
+	ref := func(i int) plan.Expr {
+		return &plan.Ref{Index: i, Name: table.Columns[i].Name, T: table.Columns[i].Type}
+	}
+	var as []string
+	for i := range 40 {
+		if i != 5 { // which is in rows, and dropped
+			as = append(as, fmt.Sprintf("it's %d", i))
+		}
+	}
+	bs := []string{"w2", "w0", "never", "w3"}
+	count := plan.Contribution{Kind: plan.Added, Value: &plan.Literal{Value: int64(1), T: bigint}}
+	clamped := plan.Contribution{Kind: plan.Clamped, Value: ref(3), Lower: big.NewInt(-5), Upper: big.NewInt(9)}
+	apart := plan.Contribution{Kind: plan.Clamped, Value: ref(3), Lower: big.NewInt(3), Upper: big.NewInt(9)} // from what adds nothing
+	wide := plan.Contribution{Kind: plan.Clamped, Value: ref(5), Lower: new(big.Int).Lsh(big.NewInt(-1), 63), Upper: new(big.Int).Lsh(big.NewInt(3), 62)}
+	added := plan.Contribution{Kind: plan.Added, Value: ref(3)}
+	units, some := plan.Contribution{Kind: plan.UnitCount}, plan.Contribution{Kind: plan.UnitCount, Value: ref(4)}
+	keyed := map[string]plan.Bounded{
+		"places":      {Keys: []plan.Expr{ref(2)}, Listed: [][]string{bs}},
+		"many places": {Keys: []plan.Expr{ref(1)}, Listed: [][]string{as}},
+		"two keys":    {Keys: []plan.Expr{ref(2), ref(1)}, Listed: [][]string{bs[:3], as}},
+		"a set":       {Keys: []plan.Expr{ref(2), ref(1)}, Listed: [][]string{bs[:3], as}, Shown: []int{1}},
+		"no set":      {Keys: []plan.Expr{ref(2)}, Listed: [][]string{bs}, Shown: []int{}},
+	}
+	for name, b := range keyed {
+		b.Input, b.Names = &plan.Scan{Table: table}, make([]string, len(b.Keys))
+		for _, b.Contributions = range [][]plan.Contribution{{count}, {clamped}, {apart, count, wide}, {units, count, some}, {wide, some, clamped, count, units}, {added}, {clamped, added, count}, {added, added, some}} {
+			for _, bounds := range [][2]int64{{1, 1}, {2, 2}, {3, 30}, {4, 254}} {
+				b.MaxGroups, b.MaxRows = bounds[0], bounds[1]
+				q := released(t, &b)
+				if b.Shown != nil && slices.ContainsFunc(b.Contributions, func(c plan.Contribution) bool { return c.Kind == plan.UnitCount }) {
+					if q.Least != nil {
+						t.Errorf("%s: units of several groups that are shown as one are counted in each", name)
+					}
+					continue
+				}
+				if q.Least == nil {
+					t.Fatalf("%s, %v: there is no form", name, b.Contributions)
+				}
+				conn, err := db.Conn(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = conn.Raw(func(c any) error { // which says no if the function is known
+					return least.Register(c.(*duckdb.Conn), least.Shape{Groups: q.Least.Groups, Values: q.Least.Values})
+				})
+				conn.Close()
+				namesAreReserved(t, q.SQL)
+				namesAreReserved(t, q.Least.SQL)
+				for salt := range 2 {
+					want, got := sortedRows(t, db, q.SQL, salt), sortedRows(t, db, q.Least.SQL, salt)
+					if len(want) == 0 || !reflect.DeepEqual(got, want) {
+						t.Fatalf("%s, bounds %v, salt %d: %.400s in two groupings and %.400s in %s", name, bounds, salt, want, got, q.Least.SQL)
+					}
+				}
+			}
+		}
+	}
+	places := keyed["places"]
+	places.Input, places.Names, places.MaxGroups, places.MaxRows = &plan.Scan{Table: table}, []string{"k"}, 3, 2
+	for name, change := range map[string]func(b *plan.Bounded){
+		"values of another type": func(b *plan.Bounded) { b.Contributions = []plan.Contribution{{Kind: plan.Added, Value: ref(4)}} },
+		"distinct values": func(b *plan.Bounded) {
+			b.Contributions = []plan.Contribution{{Kind: plan.DistinctValues, Value: ref(3)}}
+		},
+		"more rows than are counted": func(b *plan.Bounded) { b.MaxRows = 255 },
+		"more groups than are held":  func(b *plan.Bounded) { b.MaxGroups = 65 },
+		"every group":                func(b *plan.Bounded) { b.EveryGroup = true },
+		"every row":                  func(b *plan.Bounded) { b.Whole = true },
+		"keys without a list":        func(b *plan.Bounded) { b.Listed = nil },
+		"many values":                func(b *plan.Bounded) { b.Contributions = []plan.Contribution{clamped, clamped, clamped, clamped} },
+	} {
+		b := places
+		b.Contributions = []plan.Contribution{count}
+		if released(t, &b).Least == nil {
+			t.Fatal("there is no form")
+		}
+		change(&b)
+		if q := released(t, &b); q.Least != nil {
+			t.Errorf("%s: there is a form: %s", name, q.Least.SQL)
+		}
+	}
+}
+
+var named = regexp.MustCompile(`"?(\w+)"? AS (?:NOT )?(?:MATERIALIZED )?\(SELECT`)
+
+// namesAreReserved: what a query names for itself is the name of no table. A table of such a name would be read as what is named, private
+// rows as public ones among them.
+func namesAreReserved(t *testing.T, text string) {
+	t.Helper()
+	for _, m := range named.FindAllStringSubmatch(text, -1) {
+		if !catalog.Reserved(m[1]) {
+			t.Fatalf("%s can be the name of a table: %s", m[1], text)
+		}
+	}
+}
+
+func released(t *testing.T, b *plan.Bounded) engine.Query {
+	t.Helper()
+	q, err := render.Release(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// sortedRows are those of a query, as texts.
+func sortedRows(t *testing.T, db *sql.DB, text string, salt int) (rows []string) {
+	t.Helper()
+	found, err := db.Query("SELECT * FROM (" + strings.NewReplacer("$salt", fmt.Sprint(salt), "$slices", "1", "$slice", "0").Replace(text) + ") AS r ORDER BY ALL")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	columns, err := found.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for found.Next() {
+		row, into := make([]any, len(columns)), make([]any, len(columns))
+		for i := range into {
+			into[i] = &row[i]
+		}
+		if err := found.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range row {
+			if v == nil { // a sum of nothing adds nothing
+				row[i] = new(big.Int)
+			}
+		}
+		rows = append(rows, fmt.Sprint(row...))
+	}
+	if err := found.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
