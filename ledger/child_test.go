@@ -207,7 +207,7 @@ func (a *acknowledged) audit(t *testing.T, path, anchor string) (reserved int) {
 // ledger, with and without an anchor; while opening, too.
 func TestKilledAtRandomInstants(t *testing.T) {
 	t.Parallel() // it waits most of its time
-	kills, perLedger := 160, 40
+	kills, perLedger := 400, 50
 	switch {
 	case os.Getenv("DISCREET_SOAK") != "":
 		kills, perLedger = 10_000, 125
