@@ -58,9 +58,6 @@ type Query struct {
 	// Least, if not nil, is the same by a function that the adapter knows.
 	Least *Least
 
-	// Ordered, if it is not nil, is another way to the same, over the one table that SQL reads.
-	Ordered *Ordered
-
 	// The first Keys columns of the result are the group's key and have these
 	// types; all further columns are integers, returned as decimals of scale 0.
 	Keys   []sqltype.Type

@@ -35,7 +35,6 @@ import (
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/engine/duckdb/internal/sink"
 	"github.com/discreet-dp/discreet/internal/derive"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -78,7 +77,6 @@ type Engine struct {
 	made      atomic.Int64 // copies
 	plans     plans
 	salts     salts
-	sinks     sink.Sinks
 	groups    atomic.Int64 // how many bytes of groups may still be kept
 	shapes    shapes       // of statements that could be planned
 	archive   *archive     // nil without one
@@ -151,7 +149,7 @@ func (e *Engine) setUp(ctx context.Context, conn *sql.Conn) error {
 			}
 		}
 	}
-	if err := errors.Join(e.salts.register(conn), e.registerBound(conn)); err != nil {
+	if err := e.salts.register(conn); err != nil {
 		return fmt.Errorf("open duckdb: it refuses a function")
 	}
 	first := []string{zone, "CREATE SCHEMA " + copies}

@@ -24,7 +24,7 @@ var sliceCounts = []int64{1, 8, 64}
 func (e *Engine) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {
 	rows, err := e.exact(ctx, e.byUnit(ctx, q))
 	if err != nil && q.Least != nil && ctx.Err() == nil { // its own SQL may need less
-		q.Least, q.Ordered = nil, nil
+		q.Least = nil
 		rows, err = e.exact(ctx, q)
 	}
 	if err != nil {
@@ -48,10 +48,6 @@ func (e *Engine) exact(ctx context.Context, q engine.Query) (rows [][]sqltype.Va
 		counts = counts[:1]
 	}
 	err = e.steady(ctx, q.Tables, func() (err error) {
-		var ok bool
-		if rows, ok, err = e.inOrder(ctx, q); ok || err != nil {
-			return err
-		}
 		for _, n := range counts {
 			if rows, err = e.sliced(ctx, q, n); !outOfMemory(err) {
 				break

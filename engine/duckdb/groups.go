@@ -39,10 +39,23 @@ func (g *groups) drop(conn *sql.Conn) error {
 // wide is about how many bytes a value takes, beyond those of a long text.
 const wide = 17
 
+// overCopies reports whether one of the tables is read from an archive's copy. It may be so large that to gather its groups takes
+// longer than many answers by unit.
+func (e *Engine) overCopies(tables []string) bool {
+	e.opening.Lock()
+	defer e.opening.Unlock()
+	for _, t := range e.named(tables) {
+		if k := e.kept[catalog.Fold(t.Name)]; k != nil && k.from != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // gather makes the groups of a plan, if it may have any and there is room for them, and plans
 // the rest over them. Where that fails, the plan remains as it is.
 func (e *Engine) gather(ctx context.Context, one *planned, q engine.Query, types []sqltype.Type) {
-	if one.groups != nil || one.tried {
+	if one.groups != nil || one.tried || q.Least != nil && e.overCopies(q.Tables) {
 		return
 	}
 	one.tried = true

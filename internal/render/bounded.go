@@ -148,7 +148,7 @@ func (d Dialect) release(b *plan.Bounded, stages Stages, compared bool) (engine.
 	q.Least = w.byUnit(source(input, where), func(units string) string {
 		return source(fmt.Sprintf("SELECT t.* FROM (%s) AS t SEMI JOIN (%s) AS cut ON t.%s = cut.u", input, units, column(b.Unit)), all)
 	})
-	q.Groups, q.Ordered = w.groups, w.ordered()
+	q.Groups = w.groups
 	return q, r.err
 }
 

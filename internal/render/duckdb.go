@@ -114,26 +114,6 @@ func (duckDB) digest(texts []string) string {
 
 func (duckDB) quantifier(plan.JoinKind) string { return "" }
 
-func (duckDB) rowPlace() string { return "rowid" }
-
-func (duckDB) asBigint(x string, t sqltype.Type) (string, bool) {
-	switch t.Kind {
-	case sqltype.Bigint:
-		return x, true
-	case sqltype.Boolean, sqltype.Smallint, sqltype.Integer:
-		return "CAST(" + x + " AS BIGINT)", true
-	case sqltype.DateKind:
-		return fmt.Sprintf("date_diff('day', DATE '1970-01-01', %s)", x), true
-	case sqltype.TimeKind, sqltype.TimestampKind:
-		return "epoch_us(" + x + ")", true
-	}
-	return "", false
-}
-
-func (duckDB) chooses(digest string) string {
-	return fmt.Sprintf("CAST(CAST(concat('0x', %s) AS UBIGINT) >> 1 AS BIGINT)", digest)
-}
-
 func (duckDB) least(groups, values int, code string, v []string, rows string) string {
 	return fmt.Sprintf("SELECT u, unnest(kept, recursive := true) FROM (SELECT u, discreet_least_%d_%d(%s) AS kept FROM (%s) AS t GROUP BY u) AS t",
 		groups, values, strings.Join(append([]string{code}, v...), ", "), rows)

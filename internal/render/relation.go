@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -17,11 +16,9 @@ func (r *renderer) relation(n plan.Node) string {
 		if !slices.Contains(r.tables, n.Table.Name) {
 			r.tables = append(r.tables, n.Table.Name)
 		}
-		names := list(len(n.Table.Columns), func(i int) string { return quote(n.Table.Columns[i].Name) + " AS " + column(i) })
-		if d, ok := r.dialect.(enumerating); ok && r.placed {
-			return fmt.Sprintf("SELECT %s, %s AS place FROM %s", names, d.rowPlace(), engine.OrderedTable)
-		}
-		return fmt.Sprintf("SELECT %s FROM %s", names, quote(n.Table.Name))
+		return fmt.Sprintf("SELECT %s FROM %s", list(len(n.Table.Columns), func(i int) string {
+			return quote(n.Table.Columns[i].Name) + " AS " + column(i)
+		}), quote(n.Table.Name))
 	case *plan.Released:
 		return fmt.Sprintf("SELECT %s FROM %s", columns(n), quote(ReleasedName(n.Index)))
 	case *plan.Values:
@@ -29,7 +26,7 @@ func (r *renderer) relation(n plan.Node) string {
 	case *plan.Stage:
 		return r.stage(n)
 	case *plan.Filter:
-		return fmt.Sprintf("SELECT %s FROM %s WHERE %s", r.withPlace(columns(n)), r.input(n.Input, "t"), r.scope(column).expr(n.Condition))
+		return fmt.Sprintf("SELECT %s FROM %s WHERE %s", columns(n), r.input(n.Input, "t"), r.scope(column).expr(n.Condition))
 	case *plan.Project:
 		return r.project(n)
 	case *plan.Join:
@@ -136,7 +133,7 @@ func (r *renderer) project(n *plan.Project) string {
 			return r.ordered(n.Input, exprs)
 		}
 	}
-	return fmt.Sprintf("SELECT %s FROM %s", r.withPlace(exprs), r.input(n.Input, "t"))
+	return fmt.Sprintf("SELECT %s FROM %s", exprs, r.input(n.Input, "t"))
 }
 
 // ordered prints a Sort, a Limit, or a Limit of a Sort in one SELECT.

@@ -80,7 +80,6 @@ type renderer struct {
 	tables  []string // the catalog's that were printed, each once
 	stages  Stages
 	loaded  bool  // stages are tables
-	placed  bool  // each row has the place that it has in its table: see bounded.ordered
 	err     error // the first plan that cannot be printed
 }
 
