@@ -171,7 +171,7 @@ type QueryOptions struct {
 	// The answer that is paid for then serves others too, also those whose statement it says all of. Fresh charges all the same.
 	// Where no cost is named, nor by a default, a stored answer serves as precise as it is, and nothing is ever charged.
 	Reuse bool
-	// Free leaves a cost that is named, and the default, out.
+	// Free, with Reuse, leaves out every cost and accuracy that is named, here or in the statement, and the default: nothing is charged.
 	Free bool
 }
 
@@ -221,7 +221,7 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 	if s.spend, err = priced(clause, o.Spend); err != nil {
 		return nil, in(err, text)
 	}
-	asked := !o.Accuracy.IsZero() || !release.Spend(o.AtMost).IsZero()
+	asked := !o.Free && (!o.Accuracy.IsZero() || !release.Spend(o.AtMost).IsZero())
 	analyze := stability.AnalyzeWithin
 	if asked { // of counts, and not of choices
 		analyze = stability.AnalyzeCounts
@@ -249,13 +249,16 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 		if err := db.price(s, o); err != nil {
 			return nil, in(err, text)
 		}
+	case o.Free:
+		s.spend = Spend{}
 	case release.Spend(s.spend).IsZero() && !o.NoDefault:
 		s.spend = Spend(db.config.Catalog.Spend)
 	}
-	if d := s.certificate.Domain; d != nil && o.Reuse && !asked && (o.Free || release.Spend(s.spend).IsZero()) && db.config.Ledger != nil {
-		s.free = true
-		if release.Spend(s.spend).IsZero() {
+	if d := s.certificate.Domain; d != nil && len(s.certificate.Releases) > 0 && !asked && release.Spend(s.spend).IsZero() {
+		if s.free = o.Reuse && db.config.Ledger != nil; s.free {
 			s.spend = nominal(d)
+		} else if o.Free {
+			return nil, in(noneStored("there is no ledger, or its answers are not to be used"), text)
 		}
 	}
 	if s.design, err = release.NewDesign(s.certificate, release.Options{Spend: release.Spend(s.spend), Weights: s.weights, OwnSelection: s.ownSelection}); err != nil {

@@ -220,7 +220,7 @@ func (s *Statement) makes(ctx context.Context) (all []*made, err error) {
 
 // remake returns a statement as it is where it is made of what another has released, or nil where it cannot be, or would be less
 // precise: a release that both have must have no wider noise, one by one (asPrecise), and a value that is made of
-// others no greater variance and no wider interval than what would be charged. What may cost nothing asks for no precision.
+// others no greater variance, no wider interval and no fewer rows than what would be charged. What may cost nothing asks for no precision.
 func (s *Statement) remake(of *statement, c *compiled) (*made, error) {
 	planned := *s.planned
 	m := &made{statement: &planned}
@@ -240,9 +240,8 @@ func (s *Statement) remake(of *statement, c *compiled) (*made, error) {
 				precise := x.Same() && asPrecise(other.Events, r.Events)
 				if !x.Same() {
 					var err error
-					if precise, err = x.AsPrecise(r, s.planned.beta()); err != nil {
-						return nil, fmt.Errorf("compare noise: %w", err)
-					}
+					precise, err = x.AsPrecise(r, s.planned.beta())
+					precise = precise && err == nil && x.CutsNoMore(r) // what cannot be compared is not known to be
 				}
 				if !precise {
 					continue
@@ -379,12 +378,25 @@ func (s *Statement) answerMade(ctx context.Context, m *made, tables []releasedTa
 
 // unpaid refuses a statement that may cost nothing, and that no stored answer serves.
 func (s *Statement) unpaid() error {
+	why := "no stored answer that may be told has released what the statement asks"
+	if s.options.Free {
+		if !s.versioned.Load() {
+			why = "answers serve others once the owner has declared a version of the data"
+		}
+		return refusal(in(noneStored(why), s.planned.text))
+	}
 	_, err := release.NewDesign(s.planned.certificate, release.Options{})
 	var d *diagnostic.Diagnostic
 	if errors.As(err, &d) && s.versioned.Load() {
-		d.Because("%s; and no stored answer that may be told has released what the statement asks", d.Why)
+		d.Because("%s; and %s", d.Why, why)
 	}
 	return refusal(in(err, s.planned.text))
+}
+
+// noneStored refuses a statement of which was said that it may cost nothing.
+func noneStored(why string) *diagnostic.Diagnostic {
+	return diagnostic.New("D070", diagnostic.Span{}, "the statement may cost nothing, and no stored answer serves it").
+		Because("%s", why).Try("ask at a cost")
 }
 
 // madeNotes say by which bounds a release was made that this one is made of.

@@ -107,7 +107,8 @@ func (w *shelved) told(sql string, o *QueryOptions, free bool) *Answer {
 	return a
 }
 
-func shelve(t testing.TB, measure string) *shelved {
+// shelve opens a shelved database, of whose catalog some texts are others.
+func shelve(t testing.TB, measure string, instead ...string) *shelved {
 	t.Helper()
 	dir := t.TempDir()
 	var rows strings.Builder
@@ -117,7 +118,7 @@ func shelve(t testing.TB, measure string) *shelved {
 			fmt.Fprintf(&rows, "%d,%c,%c,%d,%d,%d,%c\n", u, 'a'+(u+i)%4, "FMX"[u%3], i, (u*7+i)%10, i, 'p'+u%2)
 		}
 	}
-	text := strings.NewReplacer("MEASURE", measure, "DELTAS", map[bool]string{false: "delta = 1e-3"}[measure == "pure"]).Replace(shelvedCatalog)
+	text := strings.NewReplacer("MEASURE", measure, "DELTAS", map[bool]string{false: "delta = 1e-3"}[measure == "pure"]).Replace(strings.NewReplacer(instead...).Replace(shelvedCatalog))
 	for name, text := range map[string]string{"t.csv": rows.String(), "p.csv": "k,name\na,A\nb,B\n", "c.toml": text} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -299,10 +300,9 @@ func TestNotMade(t *testing.T) {
 	w.told("SELECT count(*), free, k FROM t GROUP BY k, free HAVING count(*) > 0", w.at(""), true)
 
 	// With a cost it must be as precise as what would be paid for.
-	w.told("SELECT s, count(*) FROM t WHERE x > 2 GROUP BY s", w.at("0.01"), true)
-	w.told("SELECT s, count(*) FROM t WHERE x > 2 GROUP BY s", w.at("0.2"), false)
-	w.told("SELECT s, count(*) FROM t WHERE x > 2 AND k <> 'a' GROUP BY s", w.at("0.01"), true)
-	w.told("SELECT s, count(*) FROM t WHERE x > 2 AND k <> 'a' GROUP BY s", func() *QueryOptions { o := w.at("0.01"); o.Fresh = true; return o }(), false)
+	w.told("SELECT s, k, count(*) FROM t WHERE x > 2 GROUP BY s, k", w.at("0.01"), true)
+	w.told("SELECT s, k, count(*) FROM t WHERE x > 2 GROUP BY s, k", w.at("0.2"), false)
+	w.told("SELECT s, k, count(*), count(DISTINCT who) FROM t WHERE x > 2 GROUP BY s, k", func() *QueryOptions { o := w.at("0.01"); o.Fresh = true; return o }(), false)
 	// Bounds that an analyst has tightened are not those of whoever has not.
 	w.told("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (max_groups_contributed = 1) n, s, count(*) FROM t GROUP BY n, s", w.at("0.3"), false)
 	none("SELECT n, s, count(*) FROM t GROUP BY n, s")
@@ -320,6 +320,83 @@ func TestNotMade(t *testing.T) {
 	before.version()
 	if _, err := before.Query(t.Context(), "SELECT k, s, count(*) FROM t GROUP BY k, s HAVING count(*) > 0", before.at("")); err == nil {
 		t.Error("an answer of before any version serves")
+	}
+}
+
+// With a cost, what is made leaves out no more than what would be charged: neither by bounds of finer groups, nor by the domain of a key that is
+// left out. It may be told for nothing all the same.
+func TestMadeCutsNoMore(t *testing.T) {
+	const three, row = "unit = \"who\"\nmax_groups_per_unit = 3\nmax_rows_per_group = 4", "unit = \"row\""
+	const many, one, kept = "unit = \"who\"\nmax_groups_per_unit = 6\nmax_rows_per_group = 4", "unit = \"who\"\nmax_groups_per_unit = 1\nmax_rows_per_group = 4", "unit = \"who\"\nmax_rows_per_unit = 4"
+	const fine = "SELECT k, s, count(*), sum(x), sum(w), count(DISTINCT who) FROM t GROUP BY k, s"
+	for _, c := range []struct {
+		bounds, stored, sql string
+		free                bool
+	}{
+		{three, fine, "SELECT k, s, count(*), sum(x) FROM t GROUP BY k, s", true}, // the same groups
+		{three, fine, "SELECT k, s, count(DISTINCT who) FROM t GROUP BY k, s", true},
+		{three, fine, "SELECT k, s, sum(w) FROM t GROUP BY k, s", false}, // all rows of a unit, not four
+		{three, fine, "SELECT s, count(*) FROM t GROUP BY s", false},
+		{one, "SELECT n, count(*) FROM t GROUP BY n", "SELECT count(*) FROM t", false},
+		{three, fine, "SELECT k, count(*) FROM t WHERE s = 'F' GROUP BY k", false}, // others may have taken the place of its groups
+		{three, fine, "SELECT k, s, count(*) FROM t WHERE s = 'F' GROUP BY k, s", false},
+		{three, fine, "SELECT count(DISTINCT who) FROM t WHERE s = 'F' AND k = 'a'", false},
+		{many, fine, "SELECT k, count(*) FROM t WHERE s = 'F' GROUP BY k", true},
+		{many, fine, "SELECT k, sum(x) FROM t WHERE 'F' = s AND k <> 'a' GROUP BY k", true},
+		{many, fine, "SELECT count(DISTINCT who) FROM t WHERE s = 'F' AND k = 'a'", true},
+		{many, fine, "SELECT k, sum(w) FROM t WHERE s = 'F' GROUP BY k", false},
+		{many, fine, "SELECT k, count(*) FROM t WHERE s IN ('F', 'X') GROUP BY k", false}, // rows that no group has
+		{many, fine, "SELECT k, count(*) FROM t WHERE s < 'M' GROUP BY k", false},
+		{many, fine, "SELECT k, count(*) FROM t GROUP BY k", false},
+		{row, "SELECT k, s, count(*) FROM t GROUP BY k, s", "SELECT s, count(*) FROM t WHERE k IN ('a', 'b') GROUP BY s", true},
+		{row, "SELECT k, s, count(*) FROM t GROUP BY k, s", "SELECT s, count(*) FROM t GROUP BY s", false},
+		{kept, "SELECT k, s, count(*) FROM t GROUP BY k, s", "SELECT s, count(*) FROM t WHERE k IN ('a', 'b') GROUP BY s", true},
+		{kept, "SELECT k, s, count(*) FROM t GROUP BY k, s", "SELECT s, count(*) FROM t GROUP BY s", false},
+	} {
+		t.Run(c.bounds+" "+c.sql, func(t *testing.T) {
+			t.Parallel()
+			w := shelve(t, "zcdp", three, c.bounds)
+			w.version()
+			w.told(c.stored, w.at("0.9"), false)
+			w.told(c.sql, w.at(""), true)
+			w.told(c.sql, w.at("0.001"), c.free)
+		})
+	}
+}
+
+// What may cost nothing costs nothing, whatever else is said; and where no books are asked it is refused.
+func TestFreeCostsNothing(t *testing.T) {
+	w := shelve(t, "zcdp")
+	w.version()
+	w.told("SELECT k, s, count(*) FROM t GROUP BY k, s", w.at("0.3"), false)
+	for name, more := range map[string]func(*QueryOptions){
+		"a cost":              func(o *QueryOptions) { o.Spend.Rho = must(privacy.ParseRho("0.1")) },
+		"another's measure":   func(o *QueryOptions) { o.Spend.Epsilon = must(privacy.ParseEpsilon("1")) },
+		"an accuracy":         func(o *QueryOptions) { o.Accuracy = must(ParseAccuracy("50")) },
+		"a relative accuracy": func(o *QueryOptions) { o.Accuracy = must(ParseAccuracy("2%")) },
+		"a pilot": func(o *QueryOptions) {
+			o.Accuracy, o.AtMost.Rho = must(ParseAccuracy("2%")), must(privacy.ParseRho("0.5"))
+		},
+		"the default": func(o *QueryOptions) { o.NoDefault = false },
+		"a bound":     func(o *QueryOptions) { o.AtMost.Rho = must(privacy.ParseRho("0.5")) },
+	} {
+		o := w.at("")
+		o.Free = true
+		more(o)
+		w.told("SELECT s, count(*) FROM t GROUP BY s", o, true)
+		spent := w.spent()
+		for _, without := range []func(*QueryOptions){func(*QueryOptions) {}, func(o *QueryOptions) { o.Reuse = false }, func(o *QueryOptions) { o.Fresh = true }} {
+			alone := *o
+			without(&alone)
+			if _, err := w.Query(t.Context(), "SELECT n, count(*) FROM t GROUP BY n", &alone); err == nil || !strings.Contains(err.Error(), "may cost nothing") || w.spent() != spent {
+				t.Errorf("with %s %+v is not refused, or charged %s after %s: %v", name, alone, w.spent(), spent, err)
+			}
+		}
+	}
+	o := w.at("")
+	o.Free, o.Reuse = true, false
+	if _, err := w.Query(t.Context(), "SELECT k, count(*) FROM p GROUP BY k", o); err != nil {
+		t.Errorf("public rows: %v", err)
 	}
 }
 

@@ -53,10 +53,13 @@ type Remade struct {
 	// Most is of how many of the other's groups one is made, at most; 1 where it is the same release.
 	Most int
 	made *stability.Made
+	of   *Release // the other
 	// keys of the one that is made, if they are known, and, by the other's groups, which of these each is in; −1: in none.
 	keys   [][]sqltype.Value
 	groups []int32
 	cells  int // groups of the other
+	// ofDomains are those of the other's keys.
+	ofDomains [][]sqltype.Value
 }
 
 // Remake returns a release as it is where it is made of another, or nil where it cannot be. domains are the values of
@@ -72,7 +75,7 @@ func Remake(r, of *Release, domains, ofDomains [][]sqltype.Value) *Remade {
 			return nil
 		}
 	}
-	x := &Remade{Release: *of, Most: 1, made: m}
+	x := &Remade{Release: *of, Most: 1, made: m, of: of, ofDomains: ofDomains}
 	if m.Same {
 		x.Release.Release = r.Release
 		if !slices.EqualFunc(domains, ofDomains, func(a, b []sqltype.Value) bool { return len(a) == len(b) && listed(a, b) }) {
@@ -170,6 +173,11 @@ func (x *Remade) group(domains, ofDomains [][]sqltype.Value) bool {
 
 // Same reports whether the release is the other one itself.
 func (x *Remade) Same() bool { return x.made.Same }
+
+// CutsNoMore reports whether bounds and domains of the other release leave out no more than a release's own would.
+func (x *Remade) CutsNoMore(than *Release) bool {
+	return x.Same() || x.made.CutsNoMore(than.Release, x.of.Release, x.ofDomains)
+}
 
 // TotalVariance compares ways to make one release.
 func (r *Release) TotalVariance() *big.Float {

@@ -163,6 +163,60 @@ func (m *Made) Keeps(key []sqltype.Value) (keeps, ok bool) {
 	return true, true
 }
 
+// CutsNoMore reports whether what is made has at least as many rows of each unit in each group as r would have by bounds of its own, so that a
+// narrower noise is all that sets them apart. domains are those of the other's keys. The other's bounds must cut nothing but rows of a group that has as
+// many as r's bounds would leave there, and a key of the other that r has not must be one of which r asks for listed values alone.
+//
+//   - L0 cuts nothing where a unit has one row, or so few that each could be a group of its own, or where there are no more groups; and as much as r's
+//     where both have the same groups, of the same rows.
+//   - R leaves in a group of r the rows of groups of the other, min(n_1, R) + min(n_2, R) + ... ≥ min(n_1 + n_2 + ..., R). Where r has no R and the
+//     other has, single rows decide: but not of how many units have any.
+func (m *Made) CutsNoMore(r, of *Release, domains [][]sqltype.Value) bool {
+	groups := int64(1)
+	for _, values := range domains {
+		groups *= int64(len(values)) // MaxCells at most
+	}
+	few := of.Rows > 0 && of.Rows <= of.MaxGroups || groups <= of.MaxGroups
+	same := len(m.Keys) == len(of.Keys) && len(m.where) == 0
+	if !of.OneRow && !of.Kept {
+		if !few && !same {
+			return false
+		}
+		ofUnits := !slices.ContainsFunc(r.Components, func(c Component) bool { return c.Kind != Units || c.Arg != nil || c.Filter != nil })
+		if r.MaxRows != of.MaxRows && !ofUnits && !(of.Rows > 0 && of.Rows <= of.MaxRows) {
+			return false
+		}
+	}
+	for j := range of.Keys {
+		if !slices.Contains(m.Keys, j) && !slices.ContainsFunc(m.where, func(c plan.Expr) bool { return among(c, j, domains[j]) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// among reports whether a condition holds for no value of a key but some that are listed.
+func among(condition plan.Expr, key int, listed []sqltype.Value) bool {
+	c, ok := condition.(*plan.Call)
+	if !ok || c.Function != plan.Equal && c.Function != plan.In {
+		return false
+	}
+	args := c.Args
+	if ref, ok := args[0].(*plan.Ref); !ok || ref.Index != key {
+		if c.Function == plan.In {
+			return false
+		}
+		if ref, ok := args[1].(*plan.Ref); !ok || ref.Index != key {
+			return false
+		}
+		args = []plan.Expr{args[1], args[0]}
+	}
+	return !slices.ContainsFunc(args[1:], func(a plan.Expr) bool {
+		l, ok := a.(*plan.Literal)
+		return !ok || !slices.ContainsFunc(listed, func(v sqltype.Value) bool { order, ok := compareTo(v, l.Value); return ok && order == 0 })
+	})
+}
+
 // Alone reports whether a group must be made of one group of the other, since what is counted does not add up.
 func (m *Made) Alone() bool { return m.whole }
 

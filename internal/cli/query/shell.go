@@ -221,6 +221,9 @@ func (s *shell) ask(ctx context.Context, text string) error {
 // engine is open, before anything is charged. Both outlive the statement that opens them.
 func (s *shell) answer(ctx context.Context, text string) (*discreet.Answer, error) {
 	o, session := s.options.QueryOptions, context.WithoutCancel(ctx)
+	if err := s.w.OpenStored(session, &o); err != nil {
+		return nil, err
+	}
 	db, err := s.w.Database(session)
 	if err != nil {
 		return nil, err
@@ -247,11 +250,14 @@ func (s *shell) answer(ctx context.Context, text string) (*discreet.Answer, erro
 }
 
 func (s *shell) explain(ctx context.Context, text string) error {
-	db, err := s.w.Database(context.WithoutCancel(ctx))
+	o, session := s.options.QueryOptions, context.WithoutCancel(ctx)
+	if err := s.w.OpenStored(session, &o); err != nil {
+		return err
+	}
+	db, err := s.w.Database(session)
 	if err != nil {
 		return err
 	}
-	o := s.options.QueryOptions
 	e, err := db.Explain(ctx, text, &o)
 	if err != nil {
 		return err

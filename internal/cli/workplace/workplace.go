@@ -239,6 +239,9 @@ func (w *Workplace) Answer(ctx context.Context, text string, o *discreet.QueryOp
 			return nil, err
 		}
 	}
+	if err := w.OpenStored(ctx, o); err != nil {
+		return nil, err
+	}
 	db, err := w.Database(ctx)
 	if err != nil {
 		return nil, err
@@ -265,6 +268,16 @@ func (w *Workplace) Answer(ctx context.Context, text string, o *discreet.QueryOp
 		return nil, err
 	}
 	return db.Query(ctx, text, o)
+}
+
+// OpenStored opens the ledger, if there is one, where a statement has no cost but one that itself may name: whether it can be answered then
+// depends on what is stored.
+func (w *Workplace) OpenStored(ctx context.Context, o *discreet.QueryOptions) error {
+	costs := o.Spend.String() != "" || discreet.Spend(w.Catalog.Spend).String() != ""
+	if w.Ledger != nil || costs && !o.Free || !w.hasLedger() {
+		return nil
+	}
+	return w.OpenLedger(ctx)
 }
 
 // Close closes what was opened. Its errors are dropped: what had to be durable already was.
