@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
@@ -34,21 +35,24 @@ type shelf struct {
 
 // earlierOf are a domain's, the newest last.
 type earlierOf struct {
-	last int64 // the newest
+	last int64 // the newest record that was looked at
 	all  []*earlier
 }
 
 type earlier struct {
 	ledger.Asked
-	once     sync.Once
+	compared atomic.Pointer[replanned] // nil until that has come to its end
+}
+
+// replanned is a statement as it was planned again.
+type replanned struct {
 	planned  *statement // nil if it is another now
 	compiled *compiled
 }
 
 const (
-	mostAsked  = 200 // how many statements are known, the newest
-	mostTried  = 20  // of how many of the same relations an answer may be made, the newest
-	mostOffers = 3   // how many the ledger is asked for
+	mostAsked = 200 // how many statements are known, the newest
+	mostTried = 20  // of how many of the same relations an answer may be made, the newest
 )
 
 // look returns the statements that were charged to a domain on the current version, the newest last, and which record began it;
@@ -57,7 +61,7 @@ func (f *shelf) look(ctx context.Context, l *ledger.Ledger, domain string) ([]*e
 	f.mu.Lock()
 	after := f.of(domain).last
 	f.mu.Unlock()
-	found, version, err := l.Asked(ctx, domain, after, mostAsked)
+	found, last, version, err := l.Asked(ctx, domain, after, mostAsked)
 	if err != nil {
 		return nil, 0, fmt.Errorf("look for stored answers: %w", err)
 	}
@@ -69,9 +73,11 @@ func (f *shelf) look(ctx context.Context, l *ledger.Ledger, domain string) ([]*e
 	of := f.of(domain)
 	for _, a := range slices.Backward(found) {
 		if version == f.version && a.Reservation > of.last { // nobody else has found it meanwhile
-			of.last = a.Reservation
 			of.all = append(of.all, &earlier{Asked: a})
 		}
+	}
+	if version == f.version {
+		of.last = max(of.last, last)
 	}
 	if n := len(of.all) - mostAsked; n > 0 {
 		of.all = slices.Clone(of.all[n:])
@@ -90,20 +96,27 @@ func (f *shelf) of(domain string) *earlierOf {
 	return f.domains[domain]
 }
 
-// planEarlier plans a statement again as it was asked.
+// planEarlier plans a statement again as it was asked; nil if it is another now. What failed, such as for a request that was cancelled, is tried
+// again for the next.
 func (db *Database) planEarlier(ctx context.Context, a *earlier) (*statement, *compiled) {
-	a.once.Do(func() {
+	known := a.compared.Load()
+	if known == nil {
 		planned, c, err := db.again(ctx, a.Asked)
-		if err == nil && planned.certificate.Domain != nil {
-			var question []byte
-			question, err = planned.question(planned.record(c), c, db.guards[planned.certificate.Domain.ID])
-			same := slices.EqualFunc(planned.design.Events, a.Events, func(x, y privacy.Event) bool { return x.String() == y.String() })
-			if err == nil && same && bytes.Equal(question, a.Question) {
-				a.planned, a.compiled = planned, c
-			}
+		if err != nil || planned.certificate.Domain == nil {
+			return nil, nil
 		}
-	})
-	return a.planned, a.compiled
+		question, err := planned.question(planned.record(c), c, db.guards[planned.certificate.Domain.ID])
+		if err != nil {
+			return nil, nil
+		}
+		known = &replanned{}
+		same := slices.EqualFunc(planned.design.Events, a.Events, func(x, y privacy.Event) bool { return x.String() == y.String() })
+		if same && bytes.Equal(question, a.Question) {
+			known.planned, known.compiled = planned, c
+		}
+		a.compared.Store(known)
+	}
+	return known.planned, known.compiled
 }
 
 // again plans what the ledger has of a statement, by today's catalog.
@@ -201,27 +214,26 @@ func (s *Statement) makes(ctx context.Context) (all []*made, err error) {
 		if tried++; tried > mostTried {
 			break
 		}
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("look for stored answers: %w", err)
+		}
 		of, c := db.planEarlier(ctx, a)
 		if of == nil {
 			continue
 		}
-		m, err := s.remake(of, c)
-		if err != nil {
-			return nil, err
-		}
-		if m != nil {
+		if m := s.remake(of, c); m != nil {
 			m.reservation = a.Reservation
 			all = append(all, m)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *made) int { return a.variance().Cmp(b.variance()) })
-	return all[:min(len(all), mostOffers)], nil
+	return all, nil
 }
 
 // remake returns a statement as it is where it is made of what another has released, or nil where it cannot be, or would be less
 // precise: a release that both have must have no wider noise, one by one (asPrecise), and a value that is made of
 // others no greater variance, no wider interval and no fewer rows than what would be charged. What may cost nothing asks for no precision.
-func (s *Statement) remake(of *statement, c *compiled) (*made, error) {
+func (s *Statement) remake(of *statement, c *compiled) *made {
 	planned := *s.planned
 	m := &made{statement: &planned}
 	certificate, design := *planned.certificate, *planned.design
@@ -252,13 +264,13 @@ func (s *Statement) remake(of *statement, c *compiled) (*made, error) {
 			}
 		}
 		if best == nil {
-			return nil, nil
+			return nil
 		}
 		m.remade, m.from = append(m.remade, best), append(m.from, from)
 		certificate.Releases, design.Releases = append(certificate.Releases, best.Release.Release), append(design.Releases, best.Release)
 	}
 	planned.certificate, planned.design, planned.remade = &certificate, &design, m.remade
-	return m, nil
+	return m
 }
 
 // variance compares ways to make one statement.
@@ -411,6 +423,8 @@ func madeNotes(x *release.Remade) (notes []string) {
 	}
 	switch {
 	case r.OneRow:
+	case r.Kept:
+		bound += fmt.Sprintf(": each unit counts with at most %s of %s, the same for every statement", count(r.Rows, "row"), limitedTables(r.Input)[0].Name)
 	case r.MaxRows > 0:
 		bound += fmt.Sprintf(": each unit counted in at most %s of those, with at most %s in each", count(r.MaxGroups, "group"), count(r.MaxRows, "row"))
 	default:

@@ -4,6 +4,7 @@ package discreet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/privacy"
@@ -100,6 +102,9 @@ func (w *shelved) told(sql string, o *QueryOptions, free bool) *Answer {
 	}
 	if free && (w.spent() != spent || len(w.recorder.asked) != asked || len(a.Cost.Events) > 0) {
 		w.Errorf("%s\nis charged, %s after %s, or reads private data: %v", sql, w.spent(), spent, w.recorder.asked[asked:])
+	}
+	if e.Reused && (len(e.EngineSQL) > 0) != (len(e.Cost.Events) > 0) {
+		w.Errorf("%s\nis explained as asked of an engine: %s", sql, e.EngineSQL)
 	}
 	if !free && w.spent() == spent {
 		w.Errorf("%s\nis charged nothing", sql)
@@ -361,6 +366,68 @@ func TestMadeCutsNoMore(t *testing.T) {
 			w.told(c.sql, w.at(""), true)
 			w.told(c.sql, w.at("0.001"), c.free)
 		})
+	}
+}
+
+// failing is an engine whose public tables cannot be read for a while.
+type failing struct {
+	engine.Engine
+	fail func(ctx context.Context) error
+}
+
+func (f *failing) Public(ctx context.Context, table string) ([]engine.Column, [][]sqltype.Value, error) {
+	if f.fail != nil {
+		if err := f.fail(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	return f.Engine.Public(ctx, table)
+}
+
+// What fails while a stored statement is planned again, such as for a request that is cancelled, is forgotten with it.
+func TestMadeAfterFailures(t *testing.T) {
+	w := shelve(t, "zcdp", `columns.k = { type = "text", domain = ["a", "b", "c"] }`, `columns.k = { type = "text", domain = { from = "p.k" } }`)
+	f := &failing{Engine: w.recorder.Engine}
+	w.recorder.Engine = f
+	w.version()
+	w.told("SELECT k, s, count(*) FROM t GROUP BY k, s", w.at("0.3"), false)
+	for name, failure := range map[string]func(cancel func()) error{
+		"cancelled": func(cancel func()) error { cancel(); return context.Canceled },
+		"failed":    func(func()) error { return errors.New("no such table now") },
+	} {
+		for at := range 3 { // in the statement itself, and in the stored one
+			w.shelf = &shelf{}
+			ctx, cancel := context.WithCancel(t.Context())
+			read := 0
+			f.fail = func(context.Context) error {
+				if read++; read == at+1 {
+					return failure(cancel)
+				}
+				return nil
+			}
+			_, _ = w.Query(ctx, "SELECT k, count(*) FROM t GROUP BY k", w.at(""))
+			f.fail = nil
+			cancel()
+			if a, err := w.Query(t.Context(), "SELECT k, count(*) FROM t GROUP BY k", w.at("")); err != nil || !a.Reused {
+				t.Errorf("after reading number %d %s: %v", at, name, err)
+			}
+		}
+	}
+}
+
+// Under an idempotency key nothing is told of which nothing would be recorded; neither is that explained.
+func TestNothingMadeUnderAKey(t *testing.T) {
+	w := shelve(t, "zcdp")
+	w.version()
+	w.told("SELECT k, s, count(*) FROM t GROUP BY k, s", w.at("0.3"), false)
+	for _, sql := range []string{"SELECT k, s, count(*) FROM t GROUP BY k, s", "SELECT s, k, count(*) FROM t GROUP BY s, k"} {
+		o := w.at("0.01")
+		w.told(sql, o, true)
+		o.IdempotencyKey = sql
+		first := w.told(sql, o, false)
+		if again, err := w.Query(t.Context(), sql, o); err != nil || !again.Reused || fmt.Sprint(again.Rows) != fmt.Sprint(first.Rows) {
+			t.Errorf("%s\nis %v again, not %v: %v", sql, again, first, err)
+		}
 	}
 }
 

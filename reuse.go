@@ -124,7 +124,8 @@ func (db *Database) ExplainTo(ctx context.Context, sql string, o *QueryOptions, 
 		return e, nil
 	}
 	e.Reused, e.Mechanisms = true, m.statement.mechanisms()
-	if p.free { // nothing else would be released
+	if p.free { // nothing else would be released, nor asked of an engine
+		e.EngineSQL, e.StageSQL = []string{}, nil
 		for i := range e.Certificate.Releases {
 			e.Certificate.Releases[i].Words = []string{fmt.Sprintf("it is made of noisy values that record %d has released, and of nothing else: it reveals nothing that they do not", m.reservation)}
 		}

@@ -71,7 +71,7 @@ type paid struct {
 // precise are the answers that are no less precise than a request in what they cost, the newest
 // first. It decides nothing about rights.
 func (l *Ledger) precise(ctx context.Context, q records, r Request, charge filter.Total) (all []paid, err error) {
-	if r.Fresh {
+	if r.Fresh || r.IdempotencyKey != "" { // what a key was answered must be what it is answered again, and of this nothing is recorded
 		return nil, nil
 	}
 	if r.Question != nil && r.Serves != nil {
@@ -177,15 +177,14 @@ func (b *batch) served(ctx context.Context, r Request, d domain, guard []byte, p
 }
 
 // Free reports whether Reserve would answer a request from the books, as they and the rules are now, and
-// charge nothing. It tells of no answer that the request's holders may not be told. An
-// idempotency key is not looked at.
+// charge nothing. It tells of no answer that the request's holders may not be told, nor of one that an
+// idempotency key has.
 func (l *Ledger) Free(ctx context.Context, r Request) (free bool, err error) {
 	defer wrap(&err, "look for answer")
 	d, err := l.domain(ctx, l.db, r.Domain)
 	if err != nil {
 		return false, err
 	}
-	r.IdempotencyKey = ""
 	p, err := r.prepare(d.filter, r.Free)
 	if err != nil {
 		return false, err
@@ -233,34 +232,36 @@ const (
 )
 
 // Asked lists the requests with Relations that were charged to a domain on the current version of the data, after a record, the newest
-// first, but of so many reservations at most. Some may have no answer yet. version is the record that began the version; without one
+// first, but of so many reservations at most; last is the newest of all these, or after. Some may have no answer yet. version is the record that began the version; without one
 // nothing is listed. It is for whoever plans a request, and decides nothing: Reserve does.
-func (l *Ledger) Asked(ctx context.Context, domain string, after int64, most int) (all []Asked, version int64, err error) {
+func (l *Ledger) Asked(ctx context.Context, domain string, after int64, most int) (all []Asked, last, version int64, err error) {
 	defer wrap(&err, "list requests")
 	if err := l.reads.QueryRowContext(ctx, lastVersion).Scan(&version); err != nil {
-		return nil, 0, storage(err)
+		return nil, after, 0, storage(err)
 	}
 	if version == 0 {
-		return nil, 0, nil
+		return nil, after, 0, nil
 	}
 	found, err := l.read(ctx, l.reads, listed, domain, max(after, version), most)
 	if err != nil {
-		return nil, 0, err
+		return nil, after, 0, err
 	}
+	last = after
 	for _, r := range found {
+		last = max(last, r.seq)
 		l.decoded.Add(1)
 		e, err := r.entry()
 		if err != nil {
-			return nil, 0, err
+			return nil, after, 0, err
 		}
 		if e.Request != nil || e.Question == nil || len(e.Relations) == 0 {
 			continue
 		}
 		events, err := e.events()
 		if err != nil {
-			return nil, 0, err
+			return nil, after, 0, err
 		}
 		all = append(all, Asked{r.seq, e.Statement, e.Parameters, events, e.Question, e.Relations})
 	}
-	return all, version, nil
+	return all, last, version, nil
 }

@@ -137,7 +137,7 @@ func TestReuseBehavesAsItsModel(t *testing.T) {
 			"ask for less": func(t *rapid.T) { // than all that "how many" says
 				r := asking(analyst.Draw(t, "analyst"), "less", 1, 1)
 				r.Free, r.Makes = true, func(int64, []byte) bool { return true }
-				all, version, err := other.Asked(ctx, "patient", 0, 1000)
+				all, _, version, err := other.Asked(ctx, "patient", 0, 1000)
 				if err != nil || (version == 0) != (m.version == 0) {
 					t.Fatalf("version %d: %v", version, err)
 				}
@@ -222,6 +222,7 @@ func TestReuse(t *testing.T) {
 		{"another question", asking("bob", "p", 1, 1), ""},
 		{"another guard", with(asking("bob", "q", 1, 1), func(r *Request) { r.Guard = []byte("of other data") }), "refused"},
 		{"fresh", with(asking("bob", "q", 2, 1), func(r *Request) { r.Fresh = true }), ""},
+		{"under a key", with(asking("bob", "q", 1, 1), func(r *Request) { r.IdempotencyKey = "bob's" }), ""},
 		{"without a question", with(asking("eve", "q", 1, 1), func(r *Request) { r.Question = nil }), ""},
 	} {
 		before := must(l.Balance(ctx, "patient")).Spent.Epsilon
@@ -296,9 +297,27 @@ func TestReuseOfLess(t *testing.T) {
 	serves("of April", april, "april")
 	serves("of before any version", early, "")
 	serves("nothing", 10_000, "")
-	all, version, err := l.Asked(ctx, "patient", 0, 100)
+	all, last, version, err := l.Asked(ctx, "patient", 0, 100)
 	if err != nil || version == 0 || len(all) != 2 || all[0].Reservation != april || string(all[0].Relations[0]) != "q" {
 		t.Errorf("asked: %+v, %v", all, err)
+	}
+	later := asking("ann", "q", 1, 1)
+	later.IdempotencyKey = "later"
+	if of := answered(later, "under another key"); last >= of {
+		t.Errorf("record %d was not there", of)
+	} else if all, again, _, err := l.Asked(ctx, "patient", last, 100); err != nil || len(all) > 0 || again != of { // is not read again
+		t.Errorf("asked after %d: %+v up to %d, %v", last, all, again, err)
+	}
+	under := less
+	under.From, under.IdempotencyKey = []int64{april}, "bob's"
+	if res, err := l.Reserve(ctx, under); !errors.Is(err, ErrNotStored) || must(l.Free(ctx, under)) {
+		t.Errorf("under a key, of which nothing is recorded: %+v, %v", res, err)
+	}
+	l.rule(t, allow(LimitRule, "account:eve", "0.03"))
+	over := asking("eve", "less", 1, 1) // who may ask this, but not what it is made of
+	over.Free, over.Makes, over.From = true, less.Makes, []int64{april}
+	if res, err := l.Reserve(ctx, over); !errors.Is(err, ErrNotStored) || must(l.Free(ctx, over)) {
+		t.Errorf("over a limit: %+v, %v", res, err)
 	}
 	wrong := less
 	wrong.From, wrong.Makes = []int64{april}, func(int64, []byte) bool { return false }
@@ -307,7 +326,7 @@ func TestReuseOfLess(t *testing.T) {
 	}
 	must(l.NewVersion(ctx, "May", "", now))
 	serves("of April in May", april, "")
-	if all, _, err := l.Asked(ctx, "patient", 0, 100); err != nil || len(all) > 0 {
+	if all, _, _, err := l.Asked(ctx, "patient", 0, 100); err != nil || len(all) > 0 {
 		t.Errorf("asked in May: %+v, %v", all, err)
 	}
 	l.verifyOrFail(t)

@@ -65,15 +65,18 @@ type Remade struct {
 // Remake returns a release as it is where it is made of another, or nil where it cannot be. domains are the values of
 // the keys of both; r needs no noise.
 func Remake(r, of *Release, domains, ofDomains [][]sqltype.Value) *Remade {
-	m := r.MadeOf(of.Release)
-	if m == nil || of.trees() > 0 {
+	if of.trees() > 0 {
 		return nil
 	}
-	cells := 1
+	cells := max(1, len(of.Components)+len(of.Keys)) // as Store counts, where groups are known
 	for _, values := range ofDomains {
 		if cells *= len(values); cells > MostStored {
 			return nil
 		}
+	}
+	m := r.MadeOf(of.Release)
+	if m == nil {
+		return nil
 	}
 	x := &Remade{Release: *of, Most: 1, made: m, of: of, ofDomains: ofDomains}
 	if m.Same {
