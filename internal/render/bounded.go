@@ -77,7 +77,7 @@ func (d Dialect) release(b *plan.Bounded, stages Stages, compared bool) (engine.
 		q.Keys = append(q.Keys, b.Keys[i].Type())
 	}
 	rows, columns := []string{column(b.Unit) + " AS u"}, []string{"u"} // of a subquery, and of what is around it
-	var where, listed, joins []string                                  // listed are conditions that keys are
+	var where, listed, joins []string                                  // listed says of keys that they are in their lists
 	fence := ""
 	splits := w.splitting()
 	for i, k := range b.Keys {
@@ -377,7 +377,8 @@ type packing interface {
 }
 
 // What packs has few bits, so that most of the integer remains the hash's, and few groups of a
-// unit are kept: each unit's place for them is taken before it is known how many it has.
+// unit are kept. Groups are ordered by as many bits of the hash in each form of a query, so that all forms keep the same ones: which form is asked
+// may depend on the data: each unit's place for them is taken before it is known how many it has.
 const (
 	packedBits   = 24
 	packedGroups = 16
@@ -478,7 +479,7 @@ func (w *bounded) leastPacked(groups string) string {
 		total += field
 	}
 	slices.Reverse(sums)
-	parts = append(parts, at(code, total), d.high(w.hash(w.keys), size+total))
+	parts = append(parts, at(code, total), d.high(w.hash(w.keys), packedBits))
 	slices.Reverse(parts)
 	var columns []string
 	stride := 1
@@ -537,8 +538,8 @@ func (w *bounded) number() (code string, size int) {
 // make that a total order.
 func (w *bounded) groupHash() string {
 	hash := w.hash(w.keys)
-	if code, size := w.number(); code != "" {
-		return fmt.Sprintf("(%s & CAST(%d AS UBIGINT)) + %s", hash, uint64(math.MaxUint64)<<size, code)
+	if code, _ := w.number(); code != "" {
+		return fmt.Sprintf("(%s & CAST(%d AS UBIGINT)) + %s", hash, uint64(math.MaxUint64)>>(packedBits+1)<<(packedBits+1), code)
 	}
 	return hash
 }

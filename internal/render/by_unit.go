@@ -38,7 +38,7 @@ func (w *bounded) byUnit(rows string, of func(units string) string) *engine.Leas
 	if !able || b.Whole || b.Bin != nil || !w.cuts() || number == "" || size+rowBits > packedBits {
 		return nil
 	}
-	code := d.high(w.hash(w.keys), size+rowBits) + " | " + at(number, rowBits)
+	code := d.high(w.hash(w.keys), packedBits) + " | " + at(number, rowBits)
 	var values, sums []string
 	group := fmt.Sprintf("(h >> %d) & %d AS g", rowBits, int64(1)<<size-1)
 	kept, again := []string{group}, []string{group} // of groups, and of the rows that are read again

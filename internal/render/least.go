@@ -36,9 +36,9 @@ func (w *bounded) least() (packing, bool) {
 // leastGroups renders it.
 func (w *bounded) leastGroups(d packing, rows string) string {
 	if w.cuts() {
-		code, size := w.number()
+		code, _ := w.number()
 		w.groups = w.unitGroups(rows, false)
-		return fmt.Sprintf("WITH discreet_units AS MATERIALIZED (SELECT *, %s | CAST(%s AS BIGINT) AS h FROM (%s) AS t), ", d.high(w.hash(w.keys), size), code, w.groups) +
+		return fmt.Sprintf("WITH discreet_units AS MATERIALIZED (SELECT *, %s | CAST(%s AS BIGINT) AS h FROM (%s) AS t), ", d.high(w.hash(w.keys), packedBits), code, w.groups) +
 			fmt.Sprintf("discreet_most AS (SELECT u AS of, %s AS h FROM discreet_units GROUP BY u HAVING count(*) > %d) ", d.nthLeast("h", w.node.MaxGroups), w.node.MaxGroups) +
 			w.group("SELECT t.* FROM discreet_units AS t LEFT JOIN discreet_most AS most ON t.u = most.of WHERE most.of IS NULL OR t.h <= most.h", w.ofGroups)
 	}
