@@ -57,6 +57,9 @@ func (s scope) integers(e *plan.Call) (string, bool) {
 			return fmt.Sprintf("(%s %s %s)", own(0), map[plan.Function]string{plan.Divide: "//", plan.Modulo: "%"}[e.Function], own(1)), true
 		}
 	}
+	if centred(e) {
+		return fmt.Sprintf("(%s - %s)", s.expr(e.Args[0]), s.expr(e.Args[1])), true
+	}
 	switch e.Function {
 	case plan.Add, plan.Subtract, plan.Multiply:
 		return narrow(fmt.Sprintf("%s %s %s", wide(0), e.Function, wide(1)))
@@ -70,6 +73,20 @@ func (s scope) integers(e *plan.Call) (string, bool) {
 		return narrow(fmt.Sprintf("abs(%s)", wide(0)))
 	}
 	return "", false
+}
+
+// centred reports whether a constant is taken from plan.Fixed. That has 62 bits, so that there is no overflow where the constant has no more.
+func centred(e *plan.Call) bool {
+	if e.Function != plan.Subtract {
+		return false
+	}
+	x, isCall := e.Args[0].(*plan.Call)
+	l, isLiteral := e.Args[1].(*plan.Literal)
+	if !isCall || !isLiteral || x.Function != plan.Fixed {
+		return false
+	}
+	n, ok := l.Value.(int64)
+	return ok && -1<<62 <= n && n <= 1<<62
 }
 
 // decimals computes exactly. The result's type holds every result unless 38
@@ -218,12 +235,19 @@ func (duckDB) fixed(s scope, e *plan.Call) string {
 		// The bounds fit the grid's 62 bits, so that the clamped value needs
 		// no more digits than they: no overflow in the product.
 		wide := int(max(digits(lo.Value), digits(hi.Value), t.Scale))
-		n := scale.Value.(int64)
-		times := len(fmt.Sprint(n))
-		if wide+times > 18 {
+		places := len(fmt.Sprint(scale.Value)) - 1
+		if wide > 16 && wide+places+1 > 18 {
 			wide = max(wide, 19) // or DuckDB would keep to 64 bits
 		}
-		return fmt.Sprintf("CAST(CAST(%s AS DECIMAL(%d,%d)) * CAST(%d AS DECIMAL(%d,0)) AS BIGINT)", clamped, wide, t.Scale, n, times)
+		x := fmt.Sprintf("CAST(%s AS DECIMAL(%d,%d))", clamped, wide, t.Scale)
+		// DuckDB divides decimals of more than 18 digits a hundred times slower. So x is multiplied by so few tens at a time that 18 digits
+		// hold the product. The last digits behind the point are 0 then, and are dropped.
+		for fraction := int(t.Scale); wide <= 16 && wide+places+1 > 18; {
+			tens := min(17-wide, places-1)
+			places, fraction = places-tens, fraction-tens
+			x = fmt.Sprintf("CAST(%s * CAST(%s AS DECIMAL(%d,0)) AS DECIMAL(%d,%d))", x, pow10(tens), tens+1, wide, fraction)
+		}
+		return fmt.Sprintf("CAST(%s * CAST(%s AS DECIMAL(%d,0)) AS BIGINT)", x, pow10(places), places+1)
 	}
 	return fmt.Sprintf("CAST(round((%s) * %s) AS BIGINT)", clamped, s.expr(scale))
 }

@@ -144,10 +144,11 @@ func (d Dialect) release(b *plan.Bounded, stages Stages, compared bool) (engine.
 		return text
 	}
 	all := append(listed, where...)
-	q.SQL, q.Tables = w.render(source(input, all)), r.tables
-	q.Least = w.byUnit(source(input, where), func(units string) string {
+	w.of = func(units string) string {
 		return source(fmt.Sprintf("SELECT t.* FROM (%s) AS t SEMI JOIN (%s) AS cut ON t.%s = cut.u", input, units, column(b.Unit)), all)
-	})
+	}
+	q.SQL, q.Tables = w.render(source(input, all)), r.tables
+	q.Least = w.byUnit(source(input, where))
 	q.Groups = w.groups
 	return q, r.err
 }
@@ -196,7 +197,8 @@ type bounded struct {
 	chosen   []string                // values that the choice of rows matters to
 	types    map[string]sqltype.Type // of u, of the keys, and of the values v0, v1, ...
 	compared bool
-	groups   string // what does not depend on the salt: see engine.Query.Groups
+	of       func(units string) string // the rows of some units, which a SELECT of them names
+	groups   string                    // what does not depend on the salt: see engine.Query.Groups
 }
 
 func (w *bounded) render(rows string) string {

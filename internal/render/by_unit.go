@@ -31,7 +31,7 @@ const (
 // others are read again, with all of their units, ranked by their hashes, and the first R added up.
 //
 // Rows may have keys that are none of their lists: they have no code, and no group.
-func (w *bounded) byUnit(rows string, of func(units string) string) *engine.Least {
+func (w *bounded) byUnit(rows string) *engine.Least {
 	b := w.node
 	d, able := w.dialect.(byUnit)
 	number, size := w.number()
@@ -77,7 +77,7 @@ func (w *bounded) byUnit(rows string, of func(units string) string) *engine.Leas
 		with = fmt.Sprintf("WITH discreet_units AS MATERIALIZED (%s), discreet_cut AS MATERIALIZED (SELECT u, h FROM discreet_units WHERE h & %d > %d) ", groups, rowMask, b.MaxRows)
 		parts += fmt.Sprintf("discreet_units UNION ALL SELECT %s FROM (SELECT *, row_number() OVER (PARTITION BY u, h ORDER BY %s) AS r FROM (SELECT *, %s AS h FROM (%s) AS t) AS t "+
 			"SEMI JOIN (SELECT u, (h >> %d) << %d AS h FROM discreet_cut) AS cut USING (u, h)) AS t WHERE r <= %d",
-			strings.Join(again, ", "), strings.Join(append([]string{w.hash(append(w.keys[:len(w.keys):len(w.keys)], w.chosen...))}, w.chosen...), ", "), code, of("SELECT u FROM discreet_cut"),
+			strings.Join(again, ", "), strings.Join(append([]string{w.hash(append(w.keys[:len(w.keys):len(w.keys)], w.chosen...))}, w.chosen...), ", "), code, w.of("SELECT u FROM discreet_cut"),
 			rowBits, rowBits, b.MaxRows)
 	}
 	var columns []string

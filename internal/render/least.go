@@ -69,7 +69,7 @@ func (w *bounded) leastGroups(d packing, rows string) string {
 	order := append([]string{w.hash(append(w.keys[:len(w.keys):len(w.keys)], w.chosen...))}, w.chosen...)
 	w.groups = fmt.Sprintf("SELECT %s, count(*) AS c FROM (%s) AS t GROUP BY %s", strings.Join(grouped, ", "), rows, by)
 	ranked := fmt.Sprintf("SELECT *, row_number() OVER (PARTITION BY %s ORDER BY %s) AS r FROM (SELECT t.* FROM (%s) AS t SEMI JOIN (SELECT %s FROM discreet_units WHERE c > %d) AS cut ON %s) AS t",
-		by, strings.Join(order, ", "), rows, by, w.node.MaxRows, strings.Join(match, " AND "))
+		by, strings.Join(order, ", "), w.of(fmt.Sprintf("SELECT u FROM discreet_units WHERE c > %d", w.node.MaxRows)), by, w.node.MaxRows, strings.Join(match, " AND "))
 	return fmt.Sprintf("WITH discreet_units AS MATERIALIZED (%s) ", w.groups) +
 		w.group(fmt.Sprintf("SELECT %s FROM discreet_units UNION ALL SELECT %s FROM (%s) AS t WHERE r <= %d", strings.Join(whole, ", "), strings.Join(few, ", "), ranked, w.node.MaxRows), w.ofGroups)
 }

@@ -209,6 +209,44 @@ func TestFixed(t *testing.T) {
 	}
 }
 
+// TestFixedDecimals: decimals of every scale, with bounds of every number of digits, are counted in units of their last digit.
+func TestFixedDecimals(t *testing.T) {
+	db := openWild(t)
+	table := nastyCatalog(t).Tables[0]
+	power := func(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
+	for scale := range uint8(19) {
+		typ := sqltype.DecimalOf(38, scale)
+		literal := func(n *big.Int) *plan.Literal {
+			return &plan.Literal{Value: sqltype.Decimal{Unscaled: n, Scale: scale}, T: typ}
+		}
+		n := &plan.Project{Input: &plan.Scan{Table: table}}
+		var want []int64
+		for digits := 1; digits <= 18; digits++ {
+			most := new(big.Int).Sub(power(digits), big.NewInt(1))
+			for _, x := range []*big.Int{most, new(big.Int).Neg(most), new(big.Int).Div(power(digits), big.NewInt(7)), big.NewInt(-1), power(digits)} {
+				want = append(want, min(x.Int64(), most.Int64()))
+				n.Names = append(n.Names, fmt.Sprintf("x%d", len(want)))
+				n.Exprs = append(n.Exprs, &plan.Call{Function: plan.Fixed, T: sqltype.Of(sqltype.Bigint), Args: []plan.Expr{
+					literal(x), literal(new(big.Int).Neg(most)), literal(most), &plan.Literal{Value: power(int(scale)).Int64(), T: sqltype.Of(sqltype.Bigint)},
+				}})
+			}
+		}
+		text, err := render.Relation(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := duckQuery(db, text, n.Columns())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range rows[0] {
+			if x != want[i] {
+				t.Errorf("%d digits behind the point: %v for %d", scale, x, want[i])
+			}
+		}
+	}
+}
+
 func rat(v sqltype.Value) *big.Rat {
 	switch v := v.(type) {
 	case int64:
