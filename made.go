@@ -3,184 +3,23 @@ package discreet
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/privacy"
-	"github.com/discreet-dp/discreet/sqltype"
 )
 
 // A statement is also answered from an answer to another one, where that has released all that it asks: other expressions over the
 // same releases, some of their aggregates, sums over their groups, groups that a condition on a key picks. Such an answer is made of the
 // noisy numbers that books keep beside each answer. What may be made of what stands in internal/stability (made.go), who may be told it in
 // package ledger (reuse.go), and when it is as precise as what is asked at remake.
-
-// A shelf knows the statements of the current version whose answers may serve others. It only finds them: each
-// is planned again by its text, and is believed if that gives the question and the events that the ledger has of it.
-type shelf struct {
-	mu      sync.Mutex
-	version int64
-	domains map[string]*earlierOf
-}
-
-// earlierOf are a domain's, the newest last.
-type earlierOf struct {
-	last int64 // the newest record that was looked at
-	all  []*earlier
-}
-
-type earlier struct {
-	ledger.Asked
-	compared atomic.Pointer[replanned] // nil until that has come to its end
-}
-
-// replanned is a statement as it was planned again.
-type replanned struct {
-	planned  *statement // nil if it is another now
-	compiled *compiled
-}
-
-const (
-	mostAsked = 200 // how many statements are known, the newest
-	mostTried = 20  // of how many of the same relations an answer may be made, the newest
-)
-
-// look returns the statements that were charged to a domain on the current version, the newest last, and which record began it;
-// 0 where the owner has declared none.
-func (f *shelf) look(ctx context.Context, l *ledger.Ledger, domain string) ([]*earlier, int64, error) {
-	f.mu.Lock()
-	after := f.of(domain).last
-	f.mu.Unlock()
-	found, last, version, err := l.Asked(ctx, domain, after, mostAsked)
-	if err != nil {
-		return nil, 0, fmt.Errorf("look for stored answers: %w", err)
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if version > f.version {
-		f.version, f.domains = version, nil
-	}
-	of := f.of(domain)
-	for _, a := range slices.Backward(found) {
-		if version == f.version && a.Reservation > of.last { // nobody else has found it meanwhile
-			of.all = append(of.all, &earlier{Asked: a})
-		}
-	}
-	if version == f.version {
-		of.last = max(of.last, last)
-	}
-	if n := len(of.all) - mostAsked; n > 0 {
-		of.all = slices.Clone(of.all[n:])
-	}
-	return of.all[:len(of.all):len(of.all)], version, nil
-}
-
-// of are a domain's statements. The shelf is locked.
-func (f *shelf) of(domain string) *earlierOf {
-	if f.domains == nil {
-		f.domains = map[string]*earlierOf{}
-	}
-	if f.domains[domain] == nil {
-		f.domains[domain] = &earlierOf{}
-	}
-	return f.domains[domain]
-}
-
-// planEarlier plans a statement again as it was asked; nil if it is another now. What failed, such as for a request that was cancelled, is tried
-// again for the next.
-func (db *Database) planEarlier(ctx context.Context, a *earlier) (*statement, *compiled) {
-	known := a.compared.Load()
-	if known == nil {
-		planned, c, err := db.again(ctx, a.Asked)
-		if err != nil || planned.certificate.Domain == nil {
-			return nil, nil
-		}
-		question, err := planned.question(planned.record(c), c, db.guards[planned.certificate.Domain.ID])
-		if err != nil {
-			return nil, nil
-		}
-		known = &replanned{}
-		same := slices.EqualFunc(planned.design.Events, a.Events, func(x, y privacy.Event) bool { return x.String() == y.String() })
-		if same && bytes.Equal(question, a.Question) {
-			known.planned, known.compiled = planned, c
-		}
-		a.compared.Store(known)
-	}
-	return known.planned, known.compiled
-}
-
-// again plans what the ledger has of a statement, by today's catalog.
-func (db *Database) again(ctx context.Context, a ledger.Asked) (*statement, *compiled, error) {
-	var p parameterRecord
-	if err := json.Unmarshal(a.Parameters, &p); err != nil {
-		return nil, nil, fmt.Errorf("read parameters: %w", err)
-	}
-	o := &QueryOptions{Spend: Spend{p.Epsilon, p.Delta, p.Rho}, Consistent: p.Consistent, Together: p.Together, NoDefault: true}
-	number := func(text string) (*big.Rat, error) {
-		r, ok := new(big.Rat).SetString(text)
-		if !ok {
-			return nil, errors.New("read parameters: no number")
-		}
-		return r, nil
-	}
-	confidence, err := number(p.Confidence)
-	if err != nil {
-		return nil, nil, err
-	}
-	o.Confidence, _ = confidence.Float64()
-	for _, w := range p.Weights {
-		weight, err := number(w)
-		if err != nil {
-			return nil, nil, err
-		}
-		o.Weights = append(o.Weights, weight)
-	}
-	for _, v := range p.Values {
-		of := Parameter{Array: v.Array, Text: v.Text}
-		if v.Type != "" {
-			if of.Type, err = sqltype.Parse(v.Type); err != nil {
-				return nil, nil, err
-			}
-		}
-		o.Parameters = append(o.Parameters, of)
-	}
-	whole := db.Only(nil)
-	planned, err := whole.prepare(a.Statement, o)
-	if err != nil { // its text may say what it costs
-		o.Spend = Spend{}
-		if planned, err = whole.prepare(a.Statement, o); err != nil {
-			return nil, nil, err
-		}
-	}
-	c, err := whole.compile(ctx, planned)
-	return planned, c, err
-}
-
-// relations are digests of the relations that a statement's releases aggregate; nil where no answer of another may serve, nor its own
-// another.
-func (s *statement) relations() (all [][]byte) {
-	for _, r := range s.certificate.Releases {
-		relation := r.Relation()
-		if relation == "" {
-			return nil
-		}
-		digest := sha256.Sum256([]byte(relation))
-		if !slices.ContainsFunc(all, func(known []byte) bool { return bytes.Equal(known, digest[:16]) }) {
-			all = append(all, digest[:16])
-		}
-	}
-	return all
-}
 
 // A made statement is one that an answer to another has released: as it is where it is made of that.
 type made struct {
@@ -204,7 +43,7 @@ func (s *Statement) makes(ctx context.Context) (all []*made, err error) {
 	if s.options.Fresh {
 		return nil, nil
 	}
-	tried := 0
+	tried, left := 0, mostLooked
 	for _, a := range slices.Backward(known) {
 		if slices.ContainsFunc(s.relations, func(r []byte) bool {
 			return !slices.ContainsFunc(a.Relations, func(of []byte) bool { return bytes.Equal(r, of) })
@@ -214,63 +53,108 @@ func (s *Statement) makes(ctx context.Context) (all []*made, err error) {
 		if tried++; tried > mostTried {
 			break
 		}
+		if _, not := s.unmade.Load(a); not {
+			continue
+		}
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("look for stored answers: %w", err)
 		}
-		of, c := db.planEarlier(ctx, a)
+		of := db.planEarlier(ctx, a)
 		if of == nil {
 			continue
 		}
-		if m := s.remake(of, c); m != nil {
-			m.reservation = a.Reservation
-			all = append(all, m)
+		before := left
+		m, enough := s.remake(of, &left)
+		s.looked.Add(int64(before - left))
+		if !enough {
+			break
 		}
+		if m == nil {
+			s.unmade.Store(a, true)
+			continue
+		}
+		m.reservation = a.Reservation
+		all = append(all, m)
 	}
 	slices.SortStableFunc(all, func(a, b *made) int { return a.variance().Cmp(b.variance()) })
 	return all, nil
 }
 
+// mostLooked bounds how many groups of stored releases are looked at for one statement, of all answers together.
+const mostLooked = 10 * release.MostStored
+
 // remake returns a statement as it is where it is made of what another has released, or nil where it cannot be, or would be less
 // precise: a release that both have must have no wider noise, one by one (asPrecise), and a value that is made of
 // others no greater variance, no wider interval and no fewer rows than what would be charged. What may cost nothing asks for no precision.
-func (s *Statement) remake(of *statement, c *compiled) *made {
-	planned := *s.planned
-	m := &made{statement: &planned}
-	certificate, design := *planned.certificate, *planned.design
-	certificate.Releases, design.Releases, design.Events = nil, nil, nil
-	for i := range s.planned.design.Releases {
-		r := &s.planned.design.Releases[i]
-		var best *release.Remade
-		from := 0
-		for j := range of.design.Releases {
-			other := &of.design.Releases[j]
-			x := release.Remake(r, other, s.compiled.domains[i], c.domains[j])
+//
+// What is told without a look at groups is asked first, of all releases, so that nothing is computed for a statement of which one cannot
+// be made. left is how many groups may still be looked at; it is not enough where they are too many.
+func (s *Statement) remake(of *replanned, left *int) (m *made, enough bool) {
+	ways := make([][]way, len(s.releases))
+	for i, r := range s.releases {
+		for j, other := range of.releases {
+			x := release.Remake(r, other)
 			if x == nil || x.Release.Threshold != nil && s.planned.addsUp() { // what is shown has noise that is not 0 in the mean
 				continue
 			}
-			if !s.planned.free {
-				precise := x.Same() && asPrecise(other.Events, r.Events)
-				if !x.Same() {
-					var err error
-					precise, err = x.AsPrecise(r, s.planned.beta())
-					precise = precise && err == nil && x.CutsNoMore(r) // what cannot be compared is not known to be
-				}
-				if !precise {
-					continue
-				}
-			}
-			if best == nil || x.Release.TotalVariance().Cmp(best.Release.TotalVariance()) < 0 {
-				best, from = x, j
+			if s.planned.free || x.Same() && asPrecise(other.Events, r.Events) || !x.Same() && x.CutsNoMore(r.Release) && x.MayBePrecise(r.Release) {
+				ways[i] = append(ways[i], way{x, j, x.Release.TotalVariance()})
 			}
 		}
+		if len(ways[i]) == 0 {
+			return nil, true
+		}
+		slices.SortStableFunc(ways[i], func(a, b way) int { return a.least.Cmp(b.least) })
+	}
+	planned := *s.planned
+	m = &made{statement: &planned}
+	certificate, design := *planned.certificate, *planned.design
+	certificate.Releases, design.Releases, design.Events = nil, nil, nil
+	for i, r := range s.releases {
+		best, enough := s.best(r, ways[i], left)
 		if best == nil {
-			return nil
+			return nil, enough
 		}
-		m.remade, m.from = append(m.remade, best), append(m.from, from)
+		m.remade, m.from = append(m.remade, best.Remade), append(m.from, best.from)
 		certificate.Releases, design.Releases = append(certificate.Releases, best.Release.Release), append(design.Releases, best.Release)
 	}
 	planned.certificate, planned.design, planned.remade = &certificate, &design, m.remade
-	return m
+	return m, true
+}
+
+// A way is one to make a release, of one with a number, whose variance is at least so much.
+type way struct {
+	*release.Remade
+	from  int
+	least *big.Float
+}
+
+// best returns the most precise way to make a release, or nil. Ways come by the variance that they have at least.
+func (s *Statement) best(r *release.Comparable, ways []way, left *int) (best *way, enough bool) {
+	for i := range ways {
+		w := &ways[i]
+		if best != nil && w.least.Cmp(best.least) >= 0 {
+			break
+		}
+		if alike := slices.IndexFunc(ways[:i], func(other way) bool { return w.GroupAs(other.Remade) }); alike < 0 {
+			if w.Cells() > *left {
+				return nil, false
+			}
+			*left -= w.Cells()
+			if !w.Group() {
+				continue
+			}
+		}
+		if !s.planned.free && !w.Same() {
+			if precise, err := w.AsPrecise(r.Release, s.planned.beta()); err != nil || !precise { // what cannot be compared is not known to be
+				continue
+			}
+		}
+		if w.least = w.Release.TotalVariance(); best == nil || w.least.Cmp(best.least) < 0 {
+			best = w
+		}
+	}
+	return best, true
 }
 
 // variance compares ways to make one statement.

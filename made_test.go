@@ -3,7 +3,9 @@
 package discreet
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -48,6 +50,12 @@ columns.k = { type = "text" }
 columns.name = { type = "text" }
 [views.narrow]
 sql = "SELECT who, k, x FROM t"
+[views.viewed]
+sql = "SELECT who, s AS sex, x AS v, k AS key FROM t"
+[views.bounded]
+sql = "SELECT who, s, x, k FROM t"
+columns.x = { type = "bigint", lower = 0, upper = 5 }
+columns.k = { type = "text", domain = ["a", "b"] }
 `
 
 // A shelved database counts what its engine and its ledger are asked.
@@ -240,6 +248,19 @@ func TestMade(t *testing.T) {
 			}
 			w.told("SELECT name, n FROM p JOIN (SELECT k, count(*) AS n FROM t GROUP BY k) AS c USING (k)", w.at(""), true)
 			w.told("SELECT a.n - b.n FROM (SELECT count(*) AS n FROM t WHERE s = 'F') AS a, (SELECT count(*) AS n FROM t WHERE s = 'M') AS b", w.at(""), true)
+			// Through a view or a subquery it is the question that it stands for.
+			for _, sql := range []string{
+				"SELECT key, count(*), sum(v) FROM viewed GROUP BY key",
+				"SELECT key, avg(v) FROM viewed WHERE sex = 'F' GROUP BY key, sex",
+				"SELECT key, sex, count(*) AS m, sum(v), avg(v) FROM viewed GROUP BY key, sex",
+				"SELECT c, count(*) FROM (SELECT s AS c, k AS d FROM t WHERE s <> 'M') AS q WHERE d > 'a' GROUP BY c",
+			} {
+				a, b := w.told(sql, w.at(""), true), w.told(strings.NewReplacer("FROM viewed", "FROM t", "key", "k", "sex", "s", "v)", "x)",
+					"(SELECT s AS c, k AS d FROM t WHERE s <> 'M') AS q", "t", "WHERE d", "WHERE s <> 'M' AND k", "c,", "s,", "BY c", "BY s").Replace(sql), w.at(""), true)
+				if fmt.Sprint(a.Rows) != fmt.Sprint(b.Rows) || !bytes.Equal(must(json.Marshal(a.Intervals)), must(json.Marshal(b.Intervals))) {
+					t.Errorf("%s\nsays %v, and without a view %v", sql, a.Rows, b.Rows)
+				}
+			}
 			w.told("SELECT s, var_pop(x) FROM t GROUP BY s", w.at("0.01"), false) // no squares were released
 			// Of several releases each is made of one over the same relation.
 			const both = " FROM (SELECT count(*) AS n FROM t JOIN p ON p.k = t.k) AS a, (SELECT count(*) AS n FROM t) AS b"
@@ -298,6 +319,8 @@ func TestNotMade(t *testing.T) {
 		"SELECT count(*) FROM t WHERE x > (SELECT avg(x) FROM t)",                                    // by what was released
 		"SELECT k, count(*) FROM narrow WHERE x > 2 GROUP BY k, who > 3",                             // by the unit, or what follows from it
 		"SELECT p.k, count(*) FROM t JOIN p ON p.k = t.k WHERE t.x > 2 GROUP BY p.k",                 // another relation
+		"SELECT k, sum(x) FROM bounded WHERE x > 2 GROUP BY k",                                       // within other bounds
+		"SELECT k, s, count(*) FROM bounded WHERE x > 2 AND s || k > 'Fa' GROUP BY k, s",             // by a condition that is not known here
 	} {
 		none(sql)
 	}
@@ -465,6 +488,78 @@ func TestFreeCostsNothing(t *testing.T) {
 	if _, err := w.Query(t.Context(), "SELECT k, count(*) FROM p GROUP BY k", o); err != nil {
 		t.Errorf("public rows: %v", err)
 	}
+}
+
+// How many groups of stored answers are looked at is bounded for a whole statement: none where the noise alone says that they do not serve,
+// none a second time where they did not, and of twenty answers with seven releases each no more than mostLooked.
+func TestMadeLooksAtFewGroups(t *testing.T) {
+	const groups = 12_000
+	w := shelve(t, "zcdp", `n = { type = "integer", lower = 0, upper = 4, step = 1 }`, `n = { type = "integer", lower = 0, upper = 1999, step = 1 }`,
+		"max_groups_per_unit = 3", "max_groups_per_unit = 12000")
+	w.version()
+	statement := func(sql, cost string) *Statement {
+		t.Helper()
+		s, err := w.plan(t.Context(), sql, w.at(cost))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	looked := func(s *Statement) (groups int64, ways int) {
+		t.Helper()
+		before := s.looked.Load()
+		all, err := s.makes(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.looked.Load() - before, len(all)
+	}
+	reserve := func(sql, cost string) { // as one whose answer is still computed
+		t.Helper()
+		if _, err := w.config.Ledger.Reserve(t.Context(), statement(sql, cost).Request(Payer{})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reserve("SELECT k, s, n, count(*) FROM t WHERE w > 1 GROUP BY k, s, n", "0.2")
+	few := statement("SELECT k, count(*) FROM t WHERE w > 1 AND s = 'F' AND n IN (1, 2) GROUP BY k", "0.00001")
+	if n, ways := looked(few); n != groups || ways != 1 {
+		t.Errorf("%d groups are looked at, in %d ways", n, ways)
+	}
+	few = statement("SELECT k, count(*) FROM t WHERE w > 1 AND s = 'F' AND n IN (1, 2) GROUP BY k", "0.000035") // two noises are wider
+	if n, ways := looked(few); n != groups || ways != 0 {
+		t.Errorf("%d groups are looked at, in %d ways, where there is none", n, ways)
+	}
+	if n, ways := looked(few); n != 0 || ways != 0 {
+		t.Errorf("%d groups are looked at again, in %d ways", n, ways)
+	}
+	const releases, sums = 7, 3
+	fine := func(i int) string {
+		var parts []string
+		for j := range releases {
+			all := []string{fmt.Sprintf("sum(x + %d)", 1000*i+100+j)}
+			for k := range sums {
+				all = append(all, fmt.Sprintf("sum(x + %d)", k))
+			}
+			parts = append(parts, fmt.Sprintf("(SELECT sum(c) FROM (SELECT k, s, n, %s AS c FROM t GROUP BY k, s, n) AS q)", strings.Join(all, " + ")))
+		}
+		return "SELECT " + strings.Join(parts, ", ")
+	}
+	coarse := "SELECT "
+	for i := range releases {
+		coarse += fmt.Sprintf("%s(SELECT sum(c) FROM (SELECT %s, sum(x + %d) AS c FROM t WHERE n < 900 GROUP BY 1) AS q)", map[bool]string{false: ", "}[i == 0], []string{"k", "s", "n"}[i%3], i/3)
+	}
+	for i := range mostTried {
+		reserve(fine(i), "0.01")
+	}
+	if n, ways := looked(statement(coarse, "1")); n != 0 || ways != 0 {
+		t.Errorf("%d groups are looked at that are not precise, in %d ways", n, ways)
+	}
+	start := processorTime()
+	n, ways := looked(statement(coarse, ""))
+	if n > mostLooked || n < mostLooked-groups || ways == 0 {
+		t.Errorf("%d groups are looked at, in %d ways", n, ways)
+	}
+	t.Logf("%d groups in %v of processor time, with %d statements planned", n, processorTime()-start, mostTried)
 }
 
 func compared(t *rapid.T) string {

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/ledger"
 )
 
@@ -77,8 +79,11 @@ type Statement struct {
 	question    []byte      // nil where no other answer may serve
 	relations   [][]byte    // likewise
 	kept        *keptTables // of a pilot: see answerByPilot
+	releases    []*release.Comparable
 
-	versioned atomic.Bool // the owner had declared a version of the data when stored answers were looked for
+	versioned atomic.Bool  // the owner had declared a version of the data when stored answers were looked for
+	unmade    sync.Map     // the *earlier of whose answers it cannot be made
+	looked    atomic.Int64 // how many groups of stored releases were looked at for it
 
 	read atomic.Pointer[readAnswer] // the stored answer that was read last
 }
@@ -144,7 +149,8 @@ func (db *Database) finish(s *Statement) (_ *Statement, err error) {
 	}
 	if d := s.planned.certificate.Domain; d != nil && s.options.Reuse {
 		if s.question, err = s.planned.question(record, s.compiled, db.guards[d.ID]); len(s.planned.design.Events) > 0 {
-			s.relations = s.planned.relations()
+			s.releases = s.planned.comparable(s.compiled)
+			s.relations = relations(s.releases)
 		}
 	}
 	return s, err

@@ -47,70 +47,95 @@ func (t *Table) Store() *Stored {
 	return s
 }
 
-// A Remade release is one that is made of what another has released: see stability.Made.
-type Remade struct {
-	Release Release // the one that is made, with the noise that it has then, and the bounds of the other
-	// Most is of how many of the other's groups one is made, at most; 1 where it is the same release.
-	Most int
-	made *stability.Made
-	of   *Release // the other
-	// keys of the one that is made, if they are known, and, by the other's groups, which of these each is in; −1: in none.
-	keys   [][]sqltype.Value
-	groups []int32
-	cells  int // groups of the other
-	// ofDomains are those of the other's keys.
-	ofDomains [][]sqltype.Value
+// A Comparable release is one in the form in which it is compared with others.
+type Comparable struct {
+	*Release
+	form    *stability.Form
+	domains [][]sqltype.Value // of its keys
 }
 
-// Remake returns a release as it is where it is made of another, or nil where it cannot be. domains are the values of
-// the keys of both; r needs no noise.
-func Remake(r, of *Release, domains, ofDomains [][]sqltype.Value) *Remade {
-	if of.trees() > 0 {
+// Comparable returns the release so, with the values of its keys.
+func (r *Release) Comparable(domains [][]sqltype.Value) *Comparable {
+	return &Comparable{r, r.Form(), domains}
+}
+
+// Relation is stability.Form's.
+func (c *Comparable) Relation() string { return c.form.Relation() }
+
+// A Remade release is one that is made of what another has released: see stability.Made.
+type Remade struct {
+	Release Release // the one that is made, with the bounds of the other, and, once its groups are known, the noise that it has then
+	// Most is of how many of the other's groups one is made, at most; 1 where it is the same release. Of groups that a condition
+	// picks it is known with Group, and at least this.
+	Most   int
+	made   *stability.Made
+	r, of  *Comparable
+	groups []int32 // by the other's groups, which of the release's each is in; −1: in none. nil where it is the same one
+}
+
+// Remake returns how a release is made of another, or nil where it cannot be. It looks at no group: where groups are made of
+// several, Group says whether they can be. r needs no noise.
+func Remake(r, of *Comparable) *Remade {
+	if of.trees() > 0 || of.cells() > MostStored {
 		return nil
 	}
-	cells := max(1, len(of.Components)+len(of.Keys)) // as Store counts, where groups are known
-	for _, values := range ofDomains {
-		if cells *= len(values); cells > MostStored {
-			return nil
-		}
-	}
-	m := r.MadeOf(of.Release)
+	m := r.form.MadeOf(of.form)
 	if m == nil {
 		return nil
 	}
-	x := &Remade{Release: *of, Most: 1, made: m, of: of, ofDomains: ofDomains}
+	x := &Remade{Release: *of.Release, Most: 1, made: m, r: r, of: of}
 	if m.Same {
-		x.Release.Release = r.Release
-		if !slices.EqualFunc(domains, ofDomains, func(a, b []sqltype.Value) bool { return len(a) == len(b) && listed(a, b) }) {
+		x.Release.Release = r.Release.Release
+		if !slices.EqualFunc(r.domains, of.domains, func(a, b []sqltype.Value) bool { return len(a) == len(b) && listed(a, b) }) {
 			return nil
-		}
-		if !r.Private && !r.Chosen {
-			x.keys = x.Release.combinations(ofDomains)
-			x.cells = len(x.keys)
 		}
 		return x
 	}
-	bounded := *r.Release
+	bounded := *r.Release.Release
 	bounded.MaxGroups, bounded.MaxRows, bounded.OneRow, bounded.Kept = of.MaxGroups, of.MaxRows, of.OneRow, of.Kept
 	x.Release = Release{Release: &bounded, bounds: &sync.Map{}}
-	x.keys = x.Release.combinations(domains)
-	if !x.group(domains, ofDomains) {
+	most := 1 // at least
+	if !m.Conditional() {
+		for j, values := range of.domains {
+			if !slices.Contains(m.Keys, j) {
+				most *= len(values)
+			}
+		}
+	}
+	if most == 0 || most > 1 && m.Alone() {
 		return nil
 	}
-	for _, c := range m.Components {
-		n := of.Noise[c]
-		if x.Most > 1 {
-			n.Additive, n.Terms = added{n.Additive, x.Most}, n.Terms*x.Most
-		}
-		x.Release.Noise = append(x.Release.Noise, n)
-	}
+	x.noise(most)
 	return x
 }
 
+// cells is how many values are stored of the release, where its groups are known; more than MostStored where that is too many.
+func (c *Comparable) cells() int {
+	cells := max(1, len(c.Components)+len(c.Keys)) // as Store counts
+	for _, values := range c.domains {
+		if cells *= len(values); cells > MostStored {
+			break
+		}
+	}
+	return cells
+}
+
+// noise gives each component that of so many of the other's groups together.
+func (x *Remade) noise(most int) {
+	x.Most, x.Release.Noise = most, nil
+	for _, c := range x.made.Components {
+		n := x.of.Noise[c]
+		if most > 1 {
+			n.Additive, n.Terms = added{n.Additive, most}, n.Terms*most
+		}
+		x.Release.Noise = append(x.Release.Noise, n)
+	}
+}
+
 // combinations are the keys of the groups of complete domains.
-func (r *Release) combinations(domains [][]sqltype.Value) [][]sqltype.Value {
+func (c *Comparable) combinations() [][]sqltype.Value {
 	keys := [][]sqltype.Value{nil}
-	for _, values := range domains {
+	for _, values := range c.domains {
 		var longer [][]sqltype.Value
 		for _, k := range keys {
 			for _, v := range values {
@@ -131,47 +156,97 @@ func listed(values, among []sqltype.Value) bool {
 	return !slices.ContainsFunc(values, func(v sqltype.Value) bool { return !known[sqltype.Key(v)] })
 }
 
-// group finds of which groups of the other those that are made are made.
-func (x *Remade) group(domains, ofDomains [][]sqltype.Value) bool {
-	place := make([]map[string]int32, len(domains))
-	for j, values := range domains {
-		place[j] = map[string]int32{}
-		if !listed(values, ofDomains[x.made.Keys[j]]) { // of a public table that has changed
-			return false
-		}
-		for i, v := range values {
-			place[j][sqltype.Key(v)] = int32(i)
-		}
+// Cells is how many of the other's groups Group looks at.
+func (x *Remade) Cells() int {
+	if x.Same() {
+		return 0
 	}
-	for _, values := range ofDomains {
+	cells := 1
+	for _, values := range x.of.domains {
+		cells *= len(values) // MostStored at most
+	}
+	return cells
+}
+
+// Group finds of which groups of the other those that are made are made, and what noise they have. It reports whether they can be.
+func (x *Remade) Group() bool {
+	if x.Same() {
+		return true
+	}
+	place := make([][]int32, len(x.of.domains)) // by the other's keys and their values: what it adds to the place of a group, or −1
+	for j, values := range x.of.domains {
 		if slices.Contains(values, nil) {
 			return false
 		}
+		place[j] = make([]int32, len(values)) // of a key that the release has not, 0
 	}
-	others := x.Release.combinations(ofDomains)
-	x.cells, x.groups = len(others), make([]int32, len(others))
-	counts := make([]int, len(x.keys))
-	for i, key := range others {
-		keeps, ok := x.made.Keeps(key)
+	groups := 1
+	for i, values := range slices.Backward(x.r.domains) {
+		at, of := map[string]int32{}, x.made.Keys[i]
+		for k, v := range values {
+			at[sqltype.Key(v)] = int32(k * groups)
+		}
+		found := 0
+		for k, v := range x.of.domains[of] {
+			p, there := at[sqltype.Key(v)]
+			if place[of][k] = p; there {
+				found++
+			} else {
+				place[of][k] = -1
+			}
+		}
+		if found < len(values) { // of a public table that has changed
+			return false
+		}
+		groups *= len(values) // of the other's as many at most
+	}
+	x.groups = make([]int32, x.Cells())
+	counts, key := make([]int, groups), make([]sqltype.Value, len(x.of.domains))
+	for i := range x.groups {
+		rest, at, keeps := i, int32(0), true
+		for j, values := range slices.Backward(x.of.domains) {
+			k := rest % len(values)
+			rest /= len(values)
+			key[j] = values[k]
+			if p := place[j][k]; p >= 0 {
+				at += p
+			} else {
+				keeps = false
+			}
+		}
+		kept, ok := x.made.Keeps(key)
 		if !ok {
 			return false
 		}
-		at := int32(0)
-		for j := range domains {
-			p, there := place[j][sqltype.Key(key[x.made.Keys[j]])]
-			keeps = keeps && there
-			at = at*int32(len(domains[j])) + p
-		}
-		if x.groups[i] = -1; keeps {
+		if x.groups[i] = -1; keeps && kept {
 			x.groups[i] = at
 			counts[at]++
 		}
 	}
-	x.Most = 0
+	most := 0
 	for _, n := range counts {
-		x.Most = max(x.Most, n)
+		most = max(most, n)
 	}
-	return x.Most == 1 || x.Most > 1 && !x.made.Alone()
+	if most == 0 || most > 1 && x.made.Alone() {
+		x.groups = nil
+		return false
+	}
+	x.noise(most)
+	return true
+}
+
+// GroupAs is Group where another way to make the same release has groups that it shares, and reports whether it has. It looks at no group.
+func (x *Remade) GroupAs(other *Remade) bool {
+	if x.Same() || other.groups == nil || !x.made.Picks(other.made) ||
+		!slices.EqualFunc(x.of.domains, other.of.domains, func(a, b []sqltype.Value) bool { return len(a) == len(b) && listed(a, b) }) {
+		return false
+	}
+	if other.Most > 1 && x.made.Alone() {
+		return false
+	}
+	x.groups = other.groups
+	x.noise(other.Most)
+	return true
 }
 
 // Same reports whether the release is the other one itself.
@@ -179,7 +254,7 @@ func (x *Remade) Same() bool { return x.made.Same }
 
 // CutsNoMore reports whether bounds and domains of the other release leave out no more than a release's own would.
 func (x *Remade) CutsNoMore(than *Release) bool {
-	return x.Same() || x.made.CutsNoMore(than.Release, x.of.Release, x.ofDomains)
+	return x.Same() || x.made.CutsNoMore(than.Release, x.of.Release.Release, x.of.domains)
 }
 
 // TotalVariance compares ways to make one release.
@@ -196,15 +271,24 @@ func (r *Release) TotalVariance() *big.Float {
 	return sum
 }
 
+// MayBePrecise reports whether AsPrecise can be true, by the variance of as many groups as are known to be added up.
+func (x *Remade) MayBePrecise(than *Release) bool {
+	for i := range x.Release.Noise {
+		if !(x.Release.Noise[i].Variance() <= than.Noise[i].Variance()*(1+1e-12)) { // which are rounded
+			return false
+		}
+	}
+	return true
+}
+
 // AsPrecise reports whether each of its noises is no wider than the one that a release has by a design, in its variance and as its
 // interval with the probability beta is.
 func (x *Remade) AsPrecise(than *Release, beta *big.Rat) (bool, error) {
+	if !x.MayBePrecise(than) {
+		return false, nil
+	}
 	for i := range x.Release.Noise {
-		own, fresh := &x.Release.Noise[i], &than.Noise[i]
-		if !(own.Variance() <= fresh.Variance()*(1+1e-12)) { // which are rounded
-			return false, nil
-		}
-		a, err := own.Bound(beta)
+		a, err := x.Release.Noise[i].Bound(beta)
 		if err != nil {
 			return false, err
 		}
@@ -222,9 +306,15 @@ func (x *Remade) Table(s *Stored) (*Table, error) {
 		return nil, errors.New("read stored release: it is not stored")
 	}
 	r := &x.Release
-	t := &Table{release: r, keys: x.keys, noisy: make([][]*big.Int, len(r.Components)), trees: make([][]*tree, len(r.Components))}
-	cells := x.cells
-	if r.Private || r.Chosen {
+	t := &Table{release: r, noisy: make([][]*big.Int, len(r.Components)), trees: make([][]*tree, len(r.Components))}
+	cells := len(x.groups)
+	switch {
+	case !r.Private && !r.Chosen:
+		if t.keys = x.r.combinations(); x.Same() {
+			t.keys = x.of.combinations() // as they are stored
+			cells = len(t.keys)
+		}
+	default:
 		cells = len(s.Keys)
 		for _, texts := range s.Keys {
 			key := make([]sqltype.Value, len(texts))
@@ -254,7 +344,7 @@ func (x *Remade) Table(s *Stored) (*Table, error) {
 			t.noisy[i] = s.Noisy[c]
 			continue
 		}
-		t.noisy[i] = make([]*big.Int, len(x.keys))
+		t.noisy[i] = make([]*big.Int, len(t.keys))
 		for g := range t.noisy[i] {
 			t.noisy[i][g] = new(big.Int)
 		}

@@ -1,7 +1,9 @@
 package stability
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -30,12 +32,109 @@ type Made struct {
 	whole bool        // a group must be made of one group of the other
 }
 
-// MadeOf returns how r could be made of what another release has released, or nil. Both are of statements over one catalog.
-func (r *Release) MadeOf(of *Release) *Made {
-	more, fewer := r.conditions(), of.conditions()
-	for _, c := range slices.Clone(more) {
-		text := plan.FormatExpr(c)
-		same := func(o plan.Expr) bool { return plan.FormatExpr(o) == text }
+// A Form is what a release computes in the words in which releases are compared. They are written once, as that takes longer than
+// to compare them.
+//
+// Its rows are those of a relation that meet conditions, and keys, conditions and arguments are over the relation's columns: a subquery or a
+// view that filters rows, and computes columns of single rows, is replaced by what it says. Rows and values stay the same, since expressions are
+// deterministic. What a view declares of its columns is in bounds of components and in domains of keys, which are compared as they are.
+type Form struct {
+	release    *Release
+	relation   string // "" of a release that depends on a stage, which is a constant of its own statement
+	conditions []worded
+	keys       []worded
+	within     []string
+	components []Component // over the relation's columns
+	texts      []string    // of components
+	all        string      // all but the relation and the conditions
+}
+
+// worded is an expression over the relation's columns.
+type worded struct {
+	expr plan.Expr
+	text string
+}
+
+func word(e plan.Expr) worded {
+	return worded{e, plan.FormatExpr(e) + "::" + e.Type().String()}
+}
+
+// Form returns the release's.
+func (r *Release) Form() *Form {
+	f := &Form{release: r, components: slices.Clone(r.Components)}
+	keys, within := make([]plan.Expr, len(r.Keys)), make([]plan.Expr, len(r.Within))
+	for i, k := range r.Keys {
+		keys[i] = k.Expr
+	}
+	for i, k := range r.Within {
+		within[i] = k.Expr
+	}
+	below, conditions := r.Input, []plan.Expr(nil)
+	for descends := true; descends; {
+		switch n := below.(type) {
+		case *plan.Filter:
+			below, conditions = n.Input, append(conditions, conjuncts(n.Condition)...)
+		case *plan.Project:
+			below = n.Input
+			of := func(e plan.Expr) plan.Expr {
+				if e == nil {
+					return nil
+				}
+				return plan.Map(e, func(ref *plan.Ref) plan.Expr { return n.Exprs[ref.Index] })
+			}
+			for _, all := range [][]plan.Expr{keys, within, conditions} {
+				for i := range all {
+					all[i] = of(all[i])
+				}
+			}
+			for i := range f.components {
+				c := &f.components[i]
+				c.Arg, c.Filter = of(c.Arg), of(c.Filter)
+			}
+		default:
+			descends = false
+		}
+	}
+	if len(StagesOf(r.Input)) == 0 {
+		f.relation = plan.Format(below)
+	}
+	for _, c := range conditions {
+		f.conditions = append(f.conditions, word(c))
+	}
+	var all strings.Builder
+	fmt.Fprintf(&all, "groups %d of %d rows %d %t chosen %t private %t\n", r.MaxGroups, r.Rows, r.MaxRows, r.Kept, r.Chosen, r.Private)
+	for _, k := range keys {
+		f.keys = append(f.keys, word(k))
+		fmt.Fprintf(&all, "key %s\n", f.keys[len(f.keys)-1].text)
+	}
+	for _, k := range within {
+		f.within = append(f.within, word(k).text)
+		fmt.Fprintf(&all, "within %s\n", f.within[len(f.within)-1])
+	}
+	for _, g := range r.Aggregates {
+		fmt.Fprintf(&all, "%s %v %v\n", g.Function, g.Fraction, g.Components)
+	}
+	for _, c := range f.components {
+		f.texts = append(f.texts, c.key())
+		all.WriteString(f.texts[len(f.texts)-1])
+	}
+	f.all = all.String()
+	return f
+}
+
+// Relation is the relation that a release aggregates, but for conditions on its rows and columns computed of them: releases of other
+// ones are not made of each other. "" of one that is made of none.
+func (f *Form) Relation() string { return f.relation }
+
+// MadeOf returns how f could be made of what another release has released, or nil. Both are of statements over one catalog.
+func (f *Form) MadeOf(other *Form) *Made {
+	r, of := f.release, other.release
+	if f.relation == "" || f.relation != other.relation {
+		return nil
+	}
+	more, fewer := slices.Clone(f.conditions), slices.Clone(other.conditions)
+	for _, c := range f.conditions {
+		same := func(o worded) bool { return o.text == c.text }
 		if i := slices.IndexFunc(fewer, same); i >= 0 {
 			at := slices.IndexFunc(more, same)
 			fewer, more = slices.Delete(fewer, i, i+1), slices.Delete(more, at, at+1)
@@ -44,10 +143,7 @@ func (r *Release) MadeOf(of *Release) *Made {
 	if len(fewer) > 0 { // rows that count here were not counted there
 		return nil
 	}
-	if relation := r.Relation(); relation == "" || relation != of.Relation() {
-		return nil
-	}
-	if len(more) == 0 && r.Key() == of.Key() && r.MaxRows == of.MaxRows {
+	if len(more) == 0 && f.all == other.all {
 		m := &Made{Same: true}
 		for i := range r.Keys {
 			m.Keys = append(m.Keys, i)
@@ -61,39 +157,29 @@ func (r *Release) MadeOf(of *Release) *Made {
 		return nil
 	}
 	m := &Made{}
-	for _, k := range r.Keys {
-		at := of.keyed(k.Expr)
+	for _, k := range f.keys {
+		at := other.keyed(k.text)
 		if at < 0 || slices.Contains(m.Keys, at) {
 			return nil
 		}
 		m.Keys = append(m.Keys, at)
 	}
-	for _, c := range more {
-		over := of.overKeys(c)
-		if over == nil {
-			return nil
-		}
-		m.where = append(m.where, over)
-	}
-	for _, c := range r.Components {
-		at := slices.IndexFunc(of.Components, c.Same)
+	for i, c := range f.components {
+		at := slices.Index(other.texts, f.texts[i])
 		if at < 0 {
 			return nil
 		}
 		m.Components = append(m.Components, at)
 		m.whole = m.whole || c.Kind == Units || c.Kind == Distinct || c.Kind == PartialSum
 	}
-	return m
-}
-
-// Relation is the relation that a release aggregates, but for conditions on its rows: releases of other ones are not made of each
-// other. "" of one that depends on a stage, which is a constant of its own statement.
-func (r *Release) Relation() string {
-	if len(StagesOf(r.Input)) > 0 {
-		return ""
+	for _, c := range more {
+		over := other.overKeys(c.expr)
+		if over == nil {
+			return nil
+		}
+		m.where = append(m.where, over)
 	}
-	below, _ := unfiltered(r.Input)
-	return plan.Format(below)
+	return m
 }
 
 // adds reports whether a release's groups are complete, and its values noisy numbers of single groups.
@@ -103,33 +189,15 @@ func (r *Release) adds() bool {
 		!slices.ContainsFunc(r.Components, func(c Component) bool { return c.Kind == Tree })
 }
 
-// conditions are those that the rows of a release's relation must meet.
-func (r *Release) conditions() []plan.Expr {
-	_, all := unfiltered(r.Input)
-	return all
-}
-
-// unfiltered returns the relation below the conditions that rows must meet, and these.
-func unfiltered(n plan.Node) (below plan.Node, conditions []plan.Expr) {
-	for {
-		f, ok := n.(*plan.Filter)
-		if !ok {
-			return n, conditions
-		}
-		n, conditions = f.Input, append(conditions, conjuncts(f.Condition)...)
-	}
-}
-
 // keyed is the number of the key that an expression is, or −1.
-func (r *Release) keyed(e plan.Expr) int {
-	text := plan.FormatExpr(e)
-	return slices.IndexFunc(r.Keys, func(k Key) bool { return plan.FormatExpr(k.Expr) == text && k.Expr.Type() == e.Type() })
+func (f *Form) keyed(text string) int {
+	return slices.IndexFunc(f.keys, func(k worded) bool { return k.text == text })
 }
 
 // overKeys is a condition on rows as one on the release's keys, or nil: comparisons of keys with constants.
-func (r *Release) overKeys(e plan.Expr) plan.Expr {
-	if at := r.keyed(e); at >= 0 {
-		return &plan.Ref{Index: at, Name: r.Keys[at].Name, T: e.Type()}
+func (f *Form) overKeys(e plan.Expr) plan.Expr {
+	if at := f.keyed(word(e).text); at >= 0 {
+		return &plan.Ref{Index: at, Name: f.release.Keys[at].Name, T: e.Type()}
 	}
 	switch e := e.(type) {
 	case *plan.Literal:
@@ -143,7 +211,7 @@ func (r *Release) overKeys(e plan.Expr) plan.Expr {
 		c := *e
 		c.Args = make([]plan.Expr, len(e.Args))
 		for i, a := range e.Args {
-			if c.Args[i] = r.overKeys(a); c.Args[i] == nil {
+			if c.Args[i] = f.overKeys(a); c.Args[i] == nil {
 				return nil
 			}
 		}
@@ -215,6 +283,14 @@ func among(condition plan.Expr, key int, listed []sqltype.Value) bool {
 		l, ok := a.(*plan.Literal)
 		return !ok || !slices.ContainsFunc(listed, func(v sqltype.Value) bool { order, ok := compareTo(v, l.Value); return ok && order == 0 })
 	})
+}
+
+// Conditional reports whether conditions pick groups of the other release.
+func (m *Made) Conditional() bool { return len(m.where) > 0 }
+
+// Picks reports whether m picks and adds up groups of the other release as another does, where both releases have the same groups.
+func (m *Made) Picks(other *Made) bool {
+	return slices.Equal(m.Keys, other.Keys) && slices.EqualFunc(m.where, other.where, func(a, b plan.Expr) bool { return plan.FormatExpr(a) == plan.FormatExpr(b) })
 }
 
 // Alone reports whether a group must be made of one group of the other, since what is counted does not add up.
