@@ -237,27 +237,6 @@ func wayOf(all []*made, reservation int64) *made {
 	return all[i]
 }
 
-// freely returns the way in which a request would be answered now from what was released for another; nil where there is none.
-func (s *Statement) freely(ctx context.Context, r ledger.Request) (*made, error) {
-	ways, err := s.makes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var tables []releasedTable
-	for _, m := range ways {
-		s.offer(&r, []*made{m}, &tables)
-		r.Question, r.Repetition = nil, nil
-		free, err := s.db.config.Ledger.Free(ctx, r)
-		if err != nil {
-			return nil, fmt.Errorf("look for a stored answer: %w", err)
-		}
-		if free {
-			return m, nil
-		}
-	}
-	return nil, nil
-}
-
 // answerMade answers the statement by tables that were made for it.
 func (s *Statement) answerMade(ctx context.Context, m *made, tables []releasedTable) (*Answer, error) {
 	a, err := s.db.answer(ctx, m.statement, s.compiled, tables)

@@ -98,31 +98,35 @@ func (db *Database) ExplainTo(ctx context.Context, sql string, o *QueryOptions, 
 		return nil, refusal(err)
 	}
 	e, err := db.explanation(ctx, p, c)
-	if err != nil || db.config.Ledger == nil || len(p.design.Events) == 0 || p.pilot != nil || o.Fresh || !o.Repeat && !o.Reuse {
+	if err != nil || db.config.Ledger == nil || len(p.design.Events) == 0 || p.pilot != nil || !p.free && (o.Fresh || !o.Repeat && !o.Reuse) {
 		return e, err
 	}
 	s, err := db.finish(&Statement{db: db, options: *o, planned: p, compiled: c})
 	if err != nil {
 		return nil, err
 	}
-	r := s.Request(by)
-	if e.Reused, err = db.config.Ledger.Free(ctx, r); err != nil {
-		return nil, fmt.Errorf("look for a stored answer: %w", err)
-	}
-	if e.Reused {
-		e.Notes = append(e.Notes, "an answer to this is stored, as precise or more: asked now it costs nothing")
-		return e, nil
-	}
-	m, err := s.freely(ctx, r)
+	ways, err := s.makes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if m == nil && p.free {
-		return nil, s.unpaid()
+	r := s.Request(by)
+	var tables []releasedTable
+	s.offer(&r, ways, &tables)
+	found, err := db.config.Ledger.Free(ctx, r)
+	if err != nil {
+		return nil, fmt.Errorf("look for a stored answer: %w", err)
 	}
-	if m == nil {
+	switch {
+	case found == nil && p.free:
+		return nil, s.unpaid()
+	case found == nil:
+		return e, nil
+	case !found.Made:
+		e.Reused = true
+		e.Notes = append(e.Notes, "an answer to this is stored, as precise or more: asked now it costs nothing")
 		return e, nil
 	}
+	m := wayOf(ways, found.Reservation)
 	e.Reused, e.Mechanisms = true, m.statement.mechanisms()
 	if p.free { // nothing else would be released, nor asked of an engine
 		e.EngineSQL, e.StageSQL = []string{}, nil

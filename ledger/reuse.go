@@ -176,42 +176,56 @@ func (b *batch) served(ctx context.Context, r Request, d domain, guard []byte, p
 	return answer, of, nil
 }
 
-// Free reports whether Reserve would answer a request from the books, as they and the rules are now, and
-// charge nothing. It tells of no answer that the request's holders may not be told, nor of one that an
+// A Found answer is one that Reserve would tell, of Request.From where it is Made.
+type Found struct {
+	Reservation int64
+	Made        bool
+}
+
+// Free returns the answer of the books that Reserve would tell for a request, as they and the rules are now, and
+// charge nothing; nil where there is none. It tells of no answer that the request's holders may not be told, nor of one that an
 // idempotency key has.
-func (l *Ledger) Free(ctx context.Context, r Request) (free bool, err error) {
+func (l *Ledger) Free(ctx context.Context, r Request) (found *Found, err error) {
 	defer wrap(&err, "look for answer")
 	d, err := l.domain(ctx, l.db, r.Domain)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	p, err := r.prepare(d.filter, r.Free)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	if r.Repetition != nil && !r.Fresh {
 		commit, _, err := l.chain.stored(l.reads.QueryRowContext(ctx, repeatedAnswer, repetition(r.Analyst, r.Domain, r.Repetition)))
-		if commit != nil || err != nil {
-			return err == nil, err
+		if err != nil {
+			return nil, err
+		}
+		if commit != nil {
+			return &Found{Reservation: commit.ref}, nil
 		}
 	}
 	all, err := l.precise(ctx, l.reads, r, p.charge)
 	if err != nil || len(all) == 0 {
-		return false, err
+		return nil, err
 	}
 	if err := l.warm(ctx); err != nil {
-		return false, err
+		return nil, err
 	}
 	err = l.do(ctx, false, func(ctx context.Context, b *batch) error {
 		_, s, err := b.domain(ctx, r.Domain)
 		if err != nil {
 			return err
 		}
-		answer, _, err := b.served(ctx, r, d, s.Guard, p)
-		free = answer != nil
+		answer, of, err := b.served(ctx, r, d, s.Guard, p)
+		if found = nil; answer != nil {
+			found = &Found{of.reservation, of.made}
+		}
 		return err
 	})
-	return free, err
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
 }
 
 // Asked is a request that was charged, whose answer may say what others ask.

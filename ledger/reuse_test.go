@@ -130,7 +130,7 @@ func TestReuseBehavesAsItsModel(t *testing.T) {
 			},
 			"explain": func(t *rapid.T) {
 				r, of, parts := drawn(t)
-				if free, want := must(other.Free(ctx, r)), m.tells(r.Analyst, of, parts) != ""; free != want {
+				if free, want := must(other.Free(ctx, r)) != nil, m.tells(r.Analyst, of, parts) != ""; free != want {
 					t.Fatalf("%s explains %s %v: free %v, want %v", r.Analyst, of, parts, free, want)
 				}
 			},
@@ -156,7 +156,7 @@ func TestReuseBehavesAsItsModel(t *testing.T) {
 						want = a.text
 					}
 				}
-				free := must(other.Free(ctx, r))
+				free := must(other.Free(ctx, r)) != nil
 				res, err := l.Reserve(ctx, r)
 				switch {
 				case want == "" && (free || !errors.Is(err, ErrNotStored)) && !slices.ContainsFunc(m.answers, func(a answered) bool { return a.version == m.version }):
@@ -226,7 +226,7 @@ func TestReuse(t *testing.T) {
 		{"without a question", with(asking("eve", "q", 1, 1), func(r *Request) { r.Question = nil }), ""},
 	} {
 		before := must(l.Balance(ctx, "patient")).Spent.Epsilon
-		free := must(l.Free(ctx, c.request))
+		free := must(l.Free(ctx, c.request)) != nil
 		res, err := l.Reserve(ctx, c.request)
 		switch {
 		case c.stored == "refused":
@@ -248,7 +248,7 @@ func TestReuse(t *testing.T) {
 		}
 	}
 	must(l.NewVersion(ctx, "May", "", now))
-	if free := must(l.Free(ctx, asking("bob", "q", 1, 1))); free {
+	if must(l.Free(ctx, asking("bob", "q", 1, 1))) != nil {
 		t.Error("an answer of April serves in May")
 	}
 	l.verifyOrFail(t)
@@ -272,7 +272,7 @@ func TestReuseOfLess(t *testing.T) {
 		t.Helper()
 		r, before := less, must(l.Balance(ctx, "patient")).Spent.Epsilon
 		r.From = []int64{from}
-		free := must(l.Free(ctx, r))
+		free := must(l.Free(ctx, r)) != nil
 		res, err := l.Reserve(ctx, r)
 		if want == "" && (free || !errors.Is(err, ErrNotStored)) || want != "" && (!free || err != nil || !res.Made || string(res.Answer) != want) {
 			t.Errorf("%s: %+v, %v", name, res, err)
@@ -310,13 +310,13 @@ func TestReuseOfLess(t *testing.T) {
 	}
 	under := less
 	under.From, under.IdempotencyKey = []int64{april}, "bob's"
-	if res, err := l.Reserve(ctx, under); !errors.Is(err, ErrNotStored) || must(l.Free(ctx, under)) {
+	if res, err := l.Reserve(ctx, under); !errors.Is(err, ErrNotStored) || must(l.Free(ctx, under)) != nil {
 		t.Errorf("under a key, of which nothing is recorded: %+v, %v", res, err)
 	}
 	l.rule(t, allow(LimitRule, "account:eve", "0.03"))
 	over := asking("eve", "less", 1, 1) // who may ask this, but not what it is made of
 	over.Free, over.Makes, over.From = true, less.Makes, []int64{april}
-	if res, err := l.Reserve(ctx, over); !errors.Is(err, ErrNotStored) || must(l.Free(ctx, over)) {
+	if res, err := l.Reserve(ctx, over); !errors.Is(err, ErrNotStored) || must(l.Free(ctx, over)) != nil {
 		t.Errorf("over a limit: %+v, %v", res, err)
 	}
 	wrong := less
@@ -342,7 +342,7 @@ func TestReuseNeedsAnApproval(t *testing.T) {
 	_, alone := l.Reserve(ctx, eve)
 	l.answered(t, asking("ann", "q", 2, 2), "ann's")
 	_, err := l.Reserve(ctx, eve)
-	if !errors.Is(err, ErrLimit) || err.Error() != alone.Error() || must(l.Free(ctx, eve)) {
+	if !errors.Is(err, ErrLimit) || err.Error() != alone.Error() || must(l.Free(ctx, eve)) != nil {
 		t.Errorf("before a grant %v, and %v when nobody had asked", err, alone)
 	}
 	a := must(l.Ask(ctx, eve, "q", 9))

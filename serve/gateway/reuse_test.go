@@ -3,9 +3,11 @@
 package gateway_test
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -204,5 +206,79 @@ func TestMadeOfStoredAnswers(t *testing.T) {
 	}
 	if asked, not := said("bert", coarse), said("bert", never); asked != strings.ReplaceAll(not, "sum(age)", "count(*)") {
 		t.Errorf("in another version bert is refused by\n%s\nand %s", asked, not)
+	}
+}
+
+// TestExplainAgreesWithQuery: whatever is named, and whoever asks, with and without an owner's grant, explain says that a statement is answered
+// from the books if and only if it is, and refuses it if and only if it is refused; but what an owner must decide is explained.
+func TestExplainAgreesWithQuery(t *testing.T) {
+	w := gatewaytest.Open(t, t.TempDir())
+	for _, name := range []string{"bert", "dora", "emma"} {
+		if err := w.People.Add(t.Context(), "olga", name, people.Analyst, gatewaytest.Password); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"dora", "emma"} { // what emma asks at a cost is granted
+		if err := w.People.Limit(t.Context(), "olga", name, "patient", allowance(t, "0.00003")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const fine, stored = "SELECT department, sex, count(*) FROM visits GROUP BY department, sex", "0.0001"
+	told := map[string]int{}
+	for _, sql := range []string{
+		fine, "SELECT sex, department, count(*) FROM visits GROUP BY sex, department", // as precise, of all that was released
+		"SELECT sex, count(*) FROM visits GROUP BY sex", "SELECT sex, sum(age) FROM visits GROUP BY sex",
+	} {
+		for _, cost := range []string{"", "0.00002", stored, "0.0002"} {
+			o := gateway.Options{}
+			if cost != "" {
+				o = rho(t, cost)
+			}
+			if _, err := w.Ledger.NewVersion(t.Context(), "", "", gatewaytest.Noon); err != nil {
+				t.Fatal(err)
+			}
+			granted := false
+			if cost == stored || cost == "0.0002" { // while nothing is stored
+				var p *gateway.Pending
+				if _, err := w.Query(t.Context(), asker(t, w, "emma"), sql, o); !errors.As(err, &p) {
+					t.Fatalf("over emma's limit: %v", err)
+				}
+				id, _ := strconv.ParseInt(p.Approval, 10, 64)
+				if err := w.People.Grant(t.Context(), "olga", id); err != nil {
+					t.Fatal(err)
+				}
+				granted = true
+			}
+			if _, err := w.Query(t.Context(), asker(t, w, "anna"), fine, rho(t, stored)); err != nil {
+				t.Fatal(err)
+			}
+			for _, how := range []string{"free", "free and fresh", "", "fresh"} {
+				o.Free, o.Fresh = strings.Contains(how, "free"), strings.Contains(how, "fresh")
+				for _, name := range []string{"dora", "emma", "bert"} {
+					words := fmt.Sprintf("%s asks %s at %q, %s", name, sql, cost, how)
+					e, unexplained := w.Explain(t.Context(), asker(t, w, name), sql, o)
+					a, err := w.Query(t.Context(), asker(t, w, name), sql, o)
+					switch waits := gateway.Of(err) == gateway.Waiting; {
+					case waits && (unexplained != nil || e.Reused):
+						t.Errorf("%s, and waits for an owner; explained %+v, %v", words, e, unexplained)
+					case waits:
+						told["waits"]++
+					case err != nil && (unexplained == nil || refused(t, err) != refused(t, unexplained)):
+						t.Errorf("%s, and is refused: %v; explained: %v", words, err, unexplained)
+					case err != nil:
+						told["refused"]++
+					case unexplained != nil || e.Reused != a.Reused:
+						t.Errorf("%s, and is told a stored answer: %v; explained %+v, %v", words, a.Reused, e, unexplained)
+					default:
+						told[fmt.Sprintf("granted %v, stored %v", granted && name == "emma", a.Reused)]++
+					}
+				}
+			}
+		}
+	}
+	for _, of := range []string{"waits", "refused", "granted false, stored false", "granted false, stored true", "granted true, stored false", "granted true, stored true"} {
+		if told[of] == 0 {
+			t.Errorf("the test is weak: nobody %s: %v", of, told)
+		}
 	}
 }
