@@ -124,6 +124,8 @@ type tool struct {
 	call                     func(ctx context.Context, ask api, arguments []byte) (*mcp.CallToolResult, error)
 }
 
+const free = `, "free": {"type": "boolean", "description": "Charge nothing: answered from what is stored, as precise as that is, or refused."}`
+
 var tools = []tool{
 	{"list_tables", "List tables", "Say what may be asked about: tables, columns, types, bounds and public domains. Free, and nothing is revealed by it.",
 		json.RawMessage(`{"type": "object", "additionalProperties": false, "properties": {"table": {"type": "string", "description": "One table; all if absent."}}}`), "Tables",
@@ -138,9 +140,9 @@ var tools = []tool{
 			return result(ask(ctx, http.MethodGet, "/v1/tables"+name, nil))
 		}},
 	{"explain", "Explain a statement", "Say what a statement would cost, how large the error of its answer would be (expected_error), and what remains. Free: call it before query, until the cost and the error are worth it.",
-		statementSchema(""), "Explanation", post("/v1/explain")},
+		statementSchema(free), "Explanation", post("/v1/explain")},
 	{"query", "Answer a statement", "Answer a statement with calibrated noise. It spends the privacy budget, which never comes back: explain first. Beside each noisy value stand its lower and upper bound (intervals); say them with the value. A statement that was answered before costs nothing again.",
-		statementSchema(`, "fresh": {"type": "boolean", "description": "Pay again for a statement that was answered before. Each call with it is charged; leave it out."}, "free": {"type": "boolean", "description": "Charge nothing: answered from what is stored, as precise as that is, or refused."}`), "Answer", post("/v1/query")},
+		statementSchema(`, "fresh": {"type": "boolean", "description": "Pay again for a statement that was answered before. Each call with it is charged; leave it out."}` + free), "Answer", post("/v1/query")},
 	{"budget", "Show the budget", "Say what was spent of each domain's privacy budget and what remains. Free.",
 		json.RawMessage(`{"type": "object", "additionalProperties": false}`), "Budget",
 		func(ctx context.Context, ask api, arguments []byte) (*mcp.CallToolResult, error) {

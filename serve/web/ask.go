@@ -35,13 +35,13 @@ type statement struct {
 	Unit          string // of the amount: "rho", "epsilon", or "accuracy", an error
 	Amount, Delta string
 	Confidence    string
-	Fresh         bool
+	Fresh, Free   bool
 	Wanted, About string // an error, and a value that it is a share of
 	Nonce         string // of this form: sending it twice asks once
 }
 
 func read(form url.Values) statement {
-	f := statement{SQL: form.Get("sql"), Unit: form.Get("unit"), Fresh: form.Get("fresh") != "", Nonce: form.Get("nonce")}
+	f := statement{SQL: form.Get("sql"), Unit: form.Get("unit"), Fresh: form.Get("fresh") != "", Free: form.Get("free") != "", Nonce: form.Get("nonce")}
 	for name, to := range map[string]*string{"amount": &f.Amount, "delta": &f.Delta, "confidence": &f.Confidence, "wanted": &f.Wanted, "about": &f.About} {
 		*to = strings.TrimSpace(form.Get(name))
 	}
@@ -57,7 +57,7 @@ func (f *statement) request() (*request.Statement, error) {
 	if strings.TrimSpace(f.SQL) == "" {
 		return nil, problem.Request(http.StatusBadRequest, "there is no statement", "write one, such as SELECT count(*) FROM visits")
 	}
-	members := map[string]any{"sql": f.SQL, "fresh": f.Fresh}
+	members := map[string]any{"sql": f.SQL, "fresh": f.Fresh, "free": f.Free}
 	for name, value := range map[string]string{f.Unit: f.Amount, "delta": f.Delta, "confidence": f.Confidence} {
 		if value != "" {
 			members[name] = value
@@ -210,7 +210,7 @@ func (s *site) explained(v *visit, f *statement) (data explained) {
 		}
 		data.Rows = append(data.Rows, row)
 	}
-	if f.Wanted != "" && f.Unit != "accuracy" { // which has its price already
+	if f.Wanted != "" && f.Unit != "accuracy" && !f.Free { // which have their price already
 		s.price(v, f, r, &data)
 	}
 	return data

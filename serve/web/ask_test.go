@@ -12,6 +12,8 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/discreet-dp/discreet/serve/internal/gatewaytest"
 )
 
 const byDepartment = "SELECT department, count(*) AS visits FROM visits GROUP BY department ORDER BY department"
@@ -83,6 +85,41 @@ func TestAskWithoutScripts(t *testing.T) {
 	}
 	if got := spent(); got != "ρ 0.02, δ 0" {
 		t.Errorf("a repetition has spent %s", got)
+	}
+
+	// Where nothing may be charged, what is stored answers, whatever amount is written.
+	form.Set("free", "yes")
+	form.Set("sql", "SELECT count(*) AS visits, department FROM visits GROUP BY department")
+	form.Set("nonce", "of a third form")
+	for _, do := range []string{"ask", "explain"} {
+		form.Set("do", do)
+		if r := c.post(t, "/ask", form); !strings.Contains(r.body, "D070") || !strings.Contains(r.body, "the statement may cost nothing, and no stored answer serves it") || !strings.Contains(r.body, `name="free" value="yes" checked`) {
+			t.Errorf("nothing is stored that serves: %s\n%s", r.Status, r.body)
+		}
+	}
+	if _, err := s.Ledger.NewVersion(t.Context(), "", "", gatewaytest.Noon); err != nil {
+		t.Fatal(err)
+	}
+	paid := url.Values{}
+	for name, values := range form {
+		paid[name] = values
+	}
+	paid.Del("free")
+	paid.Set("sql", byDepartment)
+	paid.Set("do", "ask")
+	if r := c.get(t, c.post(t, "/ask", paid).Header.Get("Location")); strings.Contains(r.body, "nothing was charged") {
+		t.Errorf("another version: %s\n%s", r.Status, r.body)
+	}
+	before := spent()
+	if r := c.post(t, "/ask", form); !strings.Contains(r.body, "nothing: a stored answer serves") {
+		t.Errorf("what is stored is explained: %s\n%s", r.Status, r.body)
+	}
+	form.Set("do", "ask")
+	if r := c.get(t, c.post(t, "/ask", form).Header.Get("Location")); !strings.Contains(r.body, "nothing was charged") {
+		t.Errorf("what is stored: %s\n%s", r.Status, r.body)
+	}
+	if spent() != before {
+		t.Errorf("what may cost nothing has spent %s after %s", spent(), before)
 	}
 }
 

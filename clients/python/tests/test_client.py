@@ -36,6 +36,16 @@ def test_a_repetition_is_free_and_fresh_pays(db):
     assert again.reused and again.rows == first.rows and not db.query("SELECT count(*) AS n FROM visits", rho=0.001, fresh=True).reused
 
 
+def test_free_charges_nothing(db):
+    # No version of these data is declared, so that nothing that is stored serves another statement.
+    before = db.budget()[0].spent
+    for ask in (db.query, db.explain):
+        with pytest.raises(discreet.Refused) as e:
+            ask("SELECT department, sum(cost) FROM visits GROUP BY department", rho="0.1", free=True)
+        assert e.value.code == "D070" and "may cost nothing" in str(e.value)
+    assert db.budget()[0].spent == before
+
+
 def test_parameters_and_types(db):
     r = db.query(
         "SELECT count(*) AS n, sum(cost) > 0 AS some FROM visits WHERE age > $1 AND sex = $2 AND seen_at < $3",
@@ -110,6 +120,8 @@ def test_magic(db):
     ip.run_line_magic("load_ext", "discreet")
     r = ip.run_cell_magic("discreet", "--rho 0.001 answer", "SELECT count(*) AS n FROM visits")
     assert ip.user_ns["answer"] is r and len(r) == 1
+    with pytest.raises(discreet.Refused, match="may cost nothing"):
+        ip.run_cell_magic("discreet", "--free --rho 0.5", "SELECT count(*) AS n FROM visits WHERE age > 3")
     assert ip.run_cell_magic("discreet", "--explain --rho 0.5", "SELECT count(*) AS n FROM visits").cost.rho == Decimal("0.5")
 
 

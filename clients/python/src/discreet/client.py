@@ -92,6 +92,7 @@ class Client:
         rho: Amount | None = None,
         confidence: Amount | None = None,
         fresh: bool = False,
+        free: bool = False,
         key: str | None = None,
     ) -> Result:
         """Answer a statement. It spends budget, which never comes back: explain is free.
@@ -99,9 +100,10 @@ class Client:
         A statement that the account had answered before returns that answer and costs nothing,
         unless fresh is set. With a key, a retry of the same statement returns its answer even
         then; without one, a fresh statement has a key of its own, so that a lost connection
-        never makes it cost twice.
+        never makes it cost twice. With free nothing is charged, whatever amount is named: what
+        is stored answers, as precise as it is, or the statement is refused (D070).
         """
-        body = _statement(sql, params, epsilon, delta, rho, confidence)
+        body = _statement(sql, params, epsilon, delta, rho, confidence, free)
         headers = {}
         if fresh:
             body["fresh"] = True
@@ -119,9 +121,13 @@ class Client:
         delta: Amount | None = None,
         rho: Amount | None = None,
         confidence: Amount | None = None,
+        free: bool = False,
     ) -> Explanation:
-        """Say what a statement would cost and how large its error would be. It is free."""
-        body = _statement(sql, params, epsilon, delta, rho, confidence)
+        """Say what a statement would cost and how large its error would be. It is free.
+
+        With free it says so of the stored answer that query would return with it.
+        """
+        body = _statement(sql, params, epsilon, delta, rho, confidence, free)
         return Explanation(self._ask("POST", "/v1/explain", body, {}, sql))
 
     def tables(self) -> list[Table]:
@@ -191,8 +197,11 @@ def _statement(
     delta: Amount | None,
     rho: Amount | None,
     confidence: Amount | None,
+    free: bool,
 ) -> dict[str, Any]:
     body: dict[str, Any] = {"sql": sql}
+    if free:
+        body["free"] = True
     if isinstance(params, str):
         raise TypeError("params is a sequence of values, not a string")
     if len(params) > 0:

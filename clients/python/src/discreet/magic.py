@@ -20,6 +20,7 @@ def _arguments() -> _Arguments:
     for name in ("epsilon", "delta", "rho", "confidence"):
         p.add_argument("--" + name)
     p.add_argument("--fresh", action="store_true", help="pay again for what was answered before")
+    p.add_argument("--free", action="store_true", help="charge nothing: what is stored answers, or nothing does")
     p.add_argument("--explain", action="store_true", help="say what it would cost, for free")
     p.add_argument("--client", help="the variable that holds the connection; else the variable db, else DISCREET_URL")
     p.add_argument("into", nargs="?", help="the variable that the answer is put into")
@@ -30,7 +31,7 @@ def load(ipython: Any) -> None:
     """Define the magic in an interpreter."""
 
     def discreet(line: str, cell: str) -> Result | Explanation:
-        """Ask the statement in the cell: %%discreet [--rho R] [--epsilon E] [--delta D] [--explain] [--fresh] [NAME]."""
+        """Ask the statement in the cell: %%discreet [--rho R] [--epsilon E] [--delta D] [--explain] [--fresh] [--free] [NAME]."""
         a = _arguments().parse_args(shlex.split(line))
         db = ipython.user_ns.get(a.client or "db")
         opened = None
@@ -40,7 +41,7 @@ def load(ipython: Any) -> None:
             db = opened = connect()
         try:
             amounts = {name: getattr(a, name) for name in ("epsilon", "delta", "rho", "confidence")}
-            out = db.explain(cell, **amounts) if a.explain else db.query(cell, fresh=a.fresh, **amounts)
+            out = db.explain(cell, free=a.free, **amounts) if a.explain else db.query(cell, fresh=a.fresh, free=a.free, **amounts)
         finally:
             if opened:
                 opened.close()
