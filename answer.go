@@ -262,7 +262,7 @@ func (s *statement) notes() []string {
 	if s.together {
 		notes = append(notes, "the intervals hold all at once with the stated confidence")
 	}
-	for _, d := range s.certificate.Doubts {
+	for _, d := range s.doubts {
 		part := strings.Join(strings.Fields(s.text[d.Span.Start:d.Span.End]), " ")
 		if r := []rune(part); len(r) > 60 {
 			part = string(r[:60]) + "..."

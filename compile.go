@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -147,6 +148,7 @@ func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error
 	if err := c.refuseStages(s.certificate); err != nil {
 		return nil, in(err, s.text)
 	}
+	s.doubts = db.doubts(ctx, s.certificate.Doubts)
 	var ok bool
 	if c.pick, ok = picks(s.post.Plan); ok && len(s.certificate.Releases) == 1 {
 		return c, nil
@@ -157,6 +159,50 @@ func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error
 	}
 	c.public = scans(s.post.Plan, nil)
 	return c, nil
+}
+
+// doubts are those of a certificate that hold: of constants whose public domain a table lists, those that it does not list. What is public
+// alone decides. A table that cannot be read leaves no doubt: that is said where it is needed.
+//
+// Tables are read that list a domain, which are read for groups too, and no others: those could be large.
+func (db *Database) doubts(ctx context.Context, all []stability.Doubt) (hold []stability.Doubt) {
+	known := map[string][]sqltype.Value{} // of one statement
+	for _, d := range all {
+		if d.Constant == nil {
+			hold = append(hold, d)
+			continue
+		}
+		values, ok := []sqltype.Value(nil), db.config.Engine != nil
+		for _, part := range d.Listed {
+			if ok = ok && (part.FromTable == nil || db.listsDomain(part.FromTable)); !ok {
+				break
+			}
+			name := ""
+			if part.FromTable != nil {
+				name = fmt.Sprintf("%q %q %v", part.FromTable.Name, part.FromColumn.Name, d.Constant.T)
+			}
+			read, is := known[name]
+			if !is || name == "" {
+				var err error
+				if read, err = db.enumerate(ctx, part, d.Constant); err != nil {
+					ok = false
+				}
+				known[name] = read
+			}
+			values = append(values, read...)
+		}
+		if said, holds := d.Listing(values); ok && holds && len(values) > 0 {
+			hold = append(hold, said)
+		}
+	}
+	return hold
+}
+
+// listsDomain reports whether a column's domain comes from a public table.
+func (db *Database) listsDomain(t *catalog.Table) bool {
+	return slices.ContainsFunc(db.config.Catalog.Tables, func(of *catalog.Table) bool {
+		return slices.ContainsFunc(of.Columns, func(c *catalog.Column) bool { return c.Domain != nil && c.Domain.FromTable == t })
+	})
 }
 
 // plannable refuses what the engine cannot plan, before anything is charged.

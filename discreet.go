@@ -200,7 +200,8 @@ type statement struct {
 	free bool
 	// remade says, by release, of what others a stored answer has released it is made; nil where it is not.
 	remade []*release.Remade
-	pilot  *pilotPlan // of a statement that a pilot prices; spend is then the pilot's
+	doubts []stability.Doubt // what cannot be meant; of public tables from compile on
+	pilot  *pilotPlan        // of a statement that a pilot prices; spend is then the pilot's
 }
 
 const (

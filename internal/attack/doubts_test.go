@@ -31,9 +31,11 @@ func TestDoubts(t *testing.T) {
 	}
 	count := "SELECT count(*) FROM visits WHERE "
 	for sql, want := range map[string]string{
-		count + "city = 'bonn'":                                     "is city = 'bonn' meant? 'bonn' is not among the declared values",
-		count + "city <> 'Köln'":                                    "'Köln' is not among the declared values",
-		count + "city IN ('Bonn', 'Berlin')":                        "is 'Berlin' meant? 'Berlin' is not among the declared values",
+		count + "city = 'bonn'":              "is city = 'bonn' meant? 'bonn' is not among the declared values: the nearest is 'Bonn'",
+		count + "city <> 'Köln'":             "'Köln' is not among the declared values",
+		count + "city IN ('Bonn', 'Berlin')": "is 'Berlin' meant? 'Berlin' is not among the declared values",
+		count + "city IN ('Bonn', 'Kiehl')":  "'Kiehl' is not among the declared values: the nearest is 'Kiel'",
+		"SELECT count(*) FROM visits JOIN (VALUES ('ulm'), ('Kiel')) AS v(c) ON v.c = visits.city": "is 'ulm' meant? 'ulm' is not among the declared values: the nearest is 'Ulm'",
 		count + "'Paris' = city":                                    "'Paris' is not among",
 		count + "NOT city = 'x'":                                    "'x' is not among",
 		count + "city LIKE 'b%'":                                    "none of the declared values matches",
@@ -47,7 +49,7 @@ func TestDoubts(t *testing.T) {
 		count + "cost > 10.5":                                       "no value between the declared bounds, 0 and 10, satisfies this",
 		count + "age + 10 > 200":                                    "no value between the declared bounds, 10 and 110, satisfies this",
 		count + "age IN (5, 500)":                                   "is 500 meant?",
-		count + "extract(month from day) = 13":                      "13 is not among the declared values",
+		count + "extract(month from day) = 13":                      "13 is not among the declared values: the nearest is 12",
 		count + "age BETWEEN 60 AND 20":                             "no value lies between 60 and 20",
 		count + "name BETWEEN 'z' AND 'a'":                          "no value lies between 'z' and 'a'",
 		count + "name = NULL":                                       "IS NULL asks for it",
@@ -94,6 +96,42 @@ func TestDoubts(t *testing.T) {
 	} {
 		if got := doubts(sql); got != nil {
 			t.Errorf("%s: noted %q", sql, got)
+		}
+	}
+}
+
+// What a public table lists is known as well: a constant that is none of a domain's values there is doubted, in WHERE, in FILTER and in joins with
+// the table, before anything is charged and afterwards. Tables that list no domain are not read for that.
+func TestDoubtsOfTablesThatList(t *testing.T) {
+	catalog := strings.Replace(visits(largePure), `domain = ["Bonn", "Kiel", "Ulm"]`, `domain = { from = "cities.city" }`, 1) +
+		"[tables.cities]\nsource = \"cities.csv\"\npublic = true\ncolumns.city = { type = \"text\" }\ncolumns.land = { type = \"text\" }\ncolumns.people = { type = \"integer\" }\n" +
+		"[tables.others]\nsource = \"cities.csv\"\npublic = true\ncolumns.city = { type = \"text\" }\n"
+	w := newWorld(t, catalog, files{"visits.csv": crowd(5), "cities.csv": "city,land,people\nBonn,NW,300\nKiel,SH,200\nUlm,BW,100\n"})
+	const joined = "SELECT count(*) FROM visits JOIN cities ON cities.city = visits.city WHERE "
+	for sql, want := range map[string]string{
+		"SELECT count(*) FROM visits WHERE city = 'bonn'":                                                 "is city = 'bonn' meant? 'bonn' is not among the declared values: the nearest is 'Bonn'",
+		"SELECT count(*) FROM visits WHERE city IN ('Ulm', 'Kil')":                                        "'Kil' is not among the declared values: the nearest is 'Kiel'",
+		"SELECT count(*) FROM visits WHERE NOT (city <> 'Hagen')":                                         "'Hagen' is not among the declared values",
+		"SELECT count(*) FILTER (WHERE 'Boon' = city) FROM visits":                                        "the nearest is 'Bonn'",
+		joined + "visits.city = 'Ulm' AND land = 'nw'":                                                    "'nw' is not among the declared values: the nearest is 'NW'",
+		joined + "people = 110":                                                                           "110 is not among the declared values: the nearest is 100",
+		"SELECT count(*) FROM visits AS v, cities AS c WHERE v.city = c.city AND c.city = 'BONN'":         "the nearest is 'Bonn'",
+		"SELECT count(*) FROM visits JOIN (VALUES ('bonn'), ('Ulm')) AS v(c) ON visits.city = v.c":        "is 'bonn' meant? 'bonn' is not among the declared values: the nearest is 'Bonn'",
+		"SELECT count(*) FROM visits WHERE city = 'Bonn'":                                                 "",
+		joined + "visits.city = 'Bonn' AND land IN ('NW', 'SH') AND people <> 100":                        "",
+		"SELECT count(*) FROM visits JOIN others ON others.city = visits.city WHERE others.city = 'bonn'": "",
+	} {
+		e, err := w.Explain(t.Context(), sql, nil)
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		noted := strings.Join(e.Notes, "\n")
+		if want == "" && strings.Contains(noted, "meant?") || !strings.Contains(noted, want) {
+			t.Errorf("%s: noted %q, want %q", sql, noted, want)
+		}
+		if a := w.ask(t, sql, nil); !strings.Contains(strings.Join(a.Notes, "\n"), want) {
+			t.Errorf("%s: the answer notes %q", sql, a.Notes)
 		}
 	}
 }

@@ -19,6 +19,17 @@ import (
 type Doubt struct {
 	Span  diagnostic.Span
 	Words string
+	// Constant, if it is not nil, is doubted if it is none of Listed, of which public tables list some. Listing then says so, and Words are empty.
+	Constant *plan.Literal
+	Listed   []*catalog.PublicDomain
+}
+
+// Listing is a doubt of a constant that is none of these values.
+func (d Doubt) Listing(values []sqltype.Value) (Doubt, bool) {
+	if slices.ContainsFunc(values, func(v sqltype.Value) bool { return v != nil && same(v, d.Constant.Value) }) {
+		return Doubt{}, false
+	}
+	return Doubt{Span: d.Span, Words: unlisted(d.Constant, values)}, true
 }
 
 // doubts looks through a bound statement.
@@ -26,8 +37,11 @@ func doubts(n plan.Node, f *facts) []Doubt {
 	d := &doubter{facts: f, seen: map[plan.Node]bool{}}
 	d.node(n)
 	slices.SortStableFunc(d.found, func(a, b Doubt) int { return a.Span.Start - b.Span.Start })
-	return slices.Compact(d.found)
+	return slices.CompactFunc(d.found, func(a, b Doubt) bool { return a.Span == b.Span && a.Words == b.Words && a.Constant == b.Constant })
 }
+
+// mostDoubts bounds those of one statement, which can have thousands; and mostRows the rows that it writes out, of which some may be doubted.
+const mostDoubts, mostRows = 20, 100
 
 type doubter struct {
 	facts *facts
@@ -37,8 +51,8 @@ type doubter struct {
 }
 
 func (d *doubter) say(at diagnostic.Span, format string, args ...any) {
-	if len(d.found) < 20 { // a statement can have thousands
-		d.found = append(d.found, Doubt{at, fmt.Sprintf(format, args...)})
+	if len(d.found) < mostDoubts {
+		d.found = append(d.found, Doubt{Span: at, Words: fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -231,15 +245,32 @@ func (d *doubter) compare(e *plan.Call, f plan.Function, l, r plan.Expr) {
 		}
 		d.outside(e.Span, f, r, c)
 	}
+	if f != plan.Equal {
+		return
+	}
+	for _, side := range [][2]plan.Expr{{l, r}, {r, l}} { // a join with rows that are written out
+		if ref, ok := uncast(side[0]).(*plan.Ref); ok && !isConstant(side[1]) {
+			for _, c := range constants(d.input, ref.Index) {
+				d.outside(c.Place(), f, side[1], c)
+			}
+		}
+	}
 }
 
 // outside says that a constant lies outside of what an expression is declared to
 // be: in its list of values, or between its bounds.
 func (d *doubter) outside(at diagnostic.Span, f plan.Function, e plan.Expr, c *plan.Literal) {
+	if len(d.found) == mostDoubts {
+		return
+	}
 	of := uncast(e)
 	if f == plan.Equal || f == plan.NotEqual {
 		if values, ok := d.listed(of); ok && !slices.ContainsFunc(values, func(v sqltype.Value) bool { return same(v, c.Value) }) {
-			d.say(at, "%s is not among the declared values", constantWords(c))
+			d.say(at, "%s", unlisted(c, values))
+			return
+		}
+		if tabled := d.tabled(of); tabled != nil {
+			d.found = append(d.found, Doubt{Span: at, Constant: c, Listed: tabled})
 			return
 		}
 	}
@@ -317,6 +348,125 @@ func (d *doubter) listed(e plan.Expr) (values []sqltype.Value, ok bool) {
 		}
 	}
 	return values, len(values) > 0
+}
+
+// tabled are the values that an expression is declared to have, or that a column of a public table has, where public tables list
+// some of them; or nil.
+func (d *doubter) tabled(e plan.Expr) []*catalog.PublicDomain {
+	if ref := unwiden(e); ref != nil {
+		if t, c := origin(d.input, ref.Index); t != nil && t.Public {
+			return []*catalog.PublicDomain{{FromTable: t, FromColumn: c}}
+		}
+	}
+	parts := d.facts.domainOf(d.input, e)
+	if !slices.ContainsFunc(parts, func(p *catalog.PublicDomain) bool { return p.FromTable != nil }) {
+		return nil
+	}
+	return parts
+}
+
+// constants are those that a column of rows that the statement writes out is.
+func constants(n plan.Node, i int) (all []*plan.Literal) {
+	switch n := n.(type) {
+	case *plan.Values:
+		for _, row := range n.Rows[:min(mostRows, len(n.Rows))] {
+			e := row[i]
+			if cast, ok := e.(*plan.Cast); ok {
+				e = cast.Arg
+			}
+			if l, ok := e.(*plan.Literal); ok && l.Value != nil {
+				all = append(all, l)
+			}
+		}
+	case *plan.Project:
+		if ref, ok := n.Exprs[i].(*plan.Ref); ok {
+			return constants(n.Input, ref.Index)
+		}
+	case *plan.Filter:
+		return constants(n.Input, i)
+	case *plan.Join:
+		if left := len(n.Left.Columns()); i >= left {
+			return constants(n.Right, i-left)
+		}
+		return constants(n.Left, i)
+	}
+	return all
+}
+
+// unlisted says that a constant is no listed value, and which of these is like it.
+func unlisted(c *plan.Literal, values []sqltype.Value) string {
+	words := constantWords(c) + " is not among the declared values"
+	if v := nearestTo(c.Value, values); v != nil {
+		words += ": the nearest is " + constantWords(&plan.Literal{Value: v, T: c.T})
+	}
+	return words
+}
+
+// The nearest value is looked for among so many, and texts are compared letter by letter up to so many.
+const mostNear, mostLetters = 1_000, 50
+
+// nearestTo is the listed value that is most like one: of numbers that at the least distance, of texts that at the least number of letters
+// that are put in, left out or replaced, whatever their case, if these are fewer than half; or nil.
+func nearestTo(v sqltype.Value, values []sqltype.Value) (nearest sqltype.Value) {
+	if text, ok := v.(string); ok {
+		for _, other := range values { // of however many
+			if s, ok := other.(string); ok && strings.EqualFold(s, text) {
+				return s
+			}
+		}
+		from := []rune(strings.ToLower(text))
+		if len(values) > mostNear || len(from) > mostLetters {
+			return nil
+		}
+		least := (len(from) + 1) / 2
+		for _, other := range values {
+			s, ok := other.(string)
+			to := []rune(strings.ToLower(s))
+			if !ok || len(to) > mostLetters {
+				continue
+			}
+			if n := letters(from, to); n < least {
+				nearest, least = s, n
+			}
+		}
+		return nearest
+	}
+	x, ok := number(v)
+	if !ok {
+		return nil
+	}
+	var least *big.Rat
+	for _, other := range values {
+		y, ok := number(other)
+		if !ok {
+			continue
+		}
+		if y = new(big.Rat).Sub(y, x); least == nil || y.Abs(y).Cmp(least) < 0 {
+			nearest, least = other, y.Abs(y)
+		}
+	}
+	return nearest
+}
+
+// letters is how many letters must be put in, left out or replaced to make one text of another.
+func letters(from, to []rune) int {
+	row := make([]int, len(to)+1) // by prefix of to
+	for j := range row {
+		row[j] = j
+	}
+	for i, a := range from {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j, b := range to {
+			replaced := diagonal
+			if a != b {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(to)]
 }
 
 func same(a, b sqltype.Value) bool {
