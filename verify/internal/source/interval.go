@@ -2,6 +2,8 @@ package source
 
 import (
 	"maps"
+	"math"
+	"slices"
 
 	"github.com/discreet-dp/discreet/verify/internal/program"
 )
@@ -31,63 +33,103 @@ func (f facts) add(x, y symbol, c int64) {
 // maxSymbols bounds the work: beyond, what follows is not looked for.
 const maxSymbols = 40
 
-// closed adds all that follows: shortest paths (Floyd and Warshall). It reports
-// false if the facts exclude each other.
+// closed adds all that follows. It reports false if the facts exclude each other.
 func (f facts) closed() (facts, bool) {
 	g := maps.Clone(f)
-	seen := map[symbol]bool{{}: true}
-	for p := range f {
-		seen[p[0]], seen[p[1]] = true, true
-	}
-	for s := range seen {
-		if s.length || s.v != nil && s.v.Natural && !s.v.Slice {
-			g.add(symbol{}, s, 0)
+	p, consistent := f.paths()
+	for i, x := range p.symbols {
+		for j, y := range p.symbols {
+			if c := p.least[i][j]; consistent && c != unbounded {
+				g[[2]symbol{x, y}] = c
+			}
 		}
 	}
-	if len(seen) > maxSymbols {
-		return g, true
+	return g, consistent
+}
+
+// Paths are the least c known with x − y <= c, of symbols by their places.
+type paths struct {
+	place   map[symbol]int
+	symbols []symbol
+	least   [][]int64
+}
+
+// unbounded is where no such c is known.
+const unbounded = math.MaxInt64
+
+// paths are shortest ones (Floyd and Warshall) between the symbols of the facts and those others
+// that are never negative. It reports false if the facts exclude each other.
+func (f facts) paths(others ...symbol) (paths, bool) {
+	p := paths{place: map[symbol]int{{}: 0}, symbols: []symbol{{}}}
+	see := func(s symbol) {
+		if _, seen := p.place[s]; !seen {
+			p.place[s] = len(p.symbols)
+			p.symbols = append(p.symbols, s)
+		}
 	}
-	for k := range seen {
-		for i := range seen {
-			a, ok := g[[2]symbol{i, k}]
-			if !ok || i == k {
+	for pair := range f {
+		see(pair[0])
+		see(pair[1])
+	}
+	for _, s := range others {
+		if s.natural() {
+			see(s)
+		}
+	}
+	n := len(p.symbols)
+	table := slices.Repeat([]int64{unbounded}, n*n)
+	p.least = slices.Collect(slices.Chunk(table, n))
+	for pair, c := range f {
+		p.least[p.place[pair[0]]][p.place[pair[1]]] = c
+	}
+	for i, s := range p.symbols {
+		if s.natural() {
+			p.least[0][i] = min(p.least[0][i], 0)
+		}
+	}
+	if n > maxSymbols {
+		return p, true
+	}
+	for k, fromK := range p.least {
+		for i, from := range p.least {
+			a := from[k]
+			if a == unbounded {
 				continue
 			}
-			for j := range seen {
-				b, ok := g[[2]symbol{k, j}]
-				if !ok || j == k {
-					continue
-				}
-				if i == j {
-					if a+b < 0 {
-						return g, false
+			for j, b := range fromK {
+				switch c := a + b; {
+				case b == unbounded:
+				case i == j:
+					if c < 0 {
+						return p, false
 					}
-					continue
+				case c < from[j] && c <= far && c >= -far:
+					from[j] = c
 				}
-				g.add(i, j, a+b)
 			}
 		}
 	}
-	return g, true
+	return p, true
 }
+
+// natural reports whether a symbol is never negative.
+func (s symbol) natural() bool { return s.length || s.v != nil && s.v.Natural && !s.v.Slice }
 
 // most returns the least c known with x − y <= c.
 func (f facts) most(x, y symbol) (int64, bool) {
 	if x == y {
 		return 0, true
 	}
-	g := maps.Clone(f)
-	for _, s := range []symbol{x, y} {
-		if s.length || s.v != nil && s.v.Natural {
-			g.add(symbol{}, s, 0)
-		}
-	}
-	g, consistent := g.closed()
+	p, consistent := f.paths(x, y)
 	if !consistent {
 		return -far, true // never reached
 	}
-	c, ok := g[[2]symbol{x, y}]
-	return c, ok
+	i, known := p.place[x]
+	j, too := p.place[y]
+	if !known || !too {
+		return 0, false
+	}
+	return p.least[i][j], p.least[i][j] != unbounded
 }
 
 // linear recognises symbol + constant.
