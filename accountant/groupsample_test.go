@@ -3,7 +3,6 @@ package accountant
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"testing"
 
@@ -15,7 +14,8 @@ import (
 // rounds up), within its coarseness; the general rule is far above. CI takes a
 // third, others in each run, DISCREET_SOAK all.
 func TestGroupsOfSamples(t *testing.T) {
-	for _, tc := range []struct {
+	taken := share(3)
+	for i, tc := range []struct {
 		plan      string
 		g         int
 		delta     float64
@@ -28,7 +28,7 @@ func TestGroupsOfSamples(t *testing.T) {
 		{"100*poisson(0.01, gaussian(2))", 2, 1e-6, 0.48063221151326435},
 		{"14063*poisson(256/60000, gaussian(1.1))", 2, 1e-5, 5.264946684318395},
 	} {
-		if os.Getenv("DISCREET_SOAK") == "" && rand.IntN(3) > 0 {
+		if !taken(i) {
 			continue
 		}
 		got := account(t, tc.plan, tc.delta, Options{Group: tc.g})
@@ -46,10 +46,11 @@ func TestGroupsOfSamples(t *testing.T) {
 // luck; with nothing left out they cost what the noise does; in every decade of noise and
 // rate an accountant that has no bound refuses.
 func TestGroupsOfSamplesInEveryDecade(t *testing.T) {
+	taken := share(2)
 	for _, rel := range []privacy.Neighbours{privacy.AddRemove, privacy.ReplaceOne} {
 		for _, sigma := range []string{"1e-150", "0.1", "1", "1e150"} {
-			for _, rate := range []string{"1e-300", "0.5", "1-1e-15"} {
-				if os.Getenv("DISCREET_SOAK") == "" && (sigma != "1" || rand.IntN(2) > 0) {
+			for i, rate := range []string{"1e-300", "0.5", "1-1e-15"} {
+				if sigma != "1" && os.Getenv("DISCREET_SOAK") == "" || !taken(i+int(rel)) {
 					continue // TestSweep asks for groups in every decade, too
 				}
 				plan := parse(t, fmt.Sprintf("poisson(%s, gaussian(%s))", rate, sigma))
