@@ -40,6 +40,7 @@ import (
 var (
 	tpch      = flag.String("tpch", "", "the folder with TPC-H's tables as Parquet and CSV files (see doc.go)")
 	tpchScale = flag.String("tpch-scale", "0.1", "the scale of these, for Trino")
+	prepared  = flag.Bool("prepared", false, "let DuckDB read copies of the tables, as discreet prepare makes them")
 	asked     = flag.String("engines", "duckdb,postgres", "whom BenchmarkTPCH asks, of duckdb, postgres and trino")
 )
 
@@ -234,11 +235,22 @@ func between(clock func() time.Duration) func(string, func() error) (time.Durati
 func tpchDuckDB(b *testing.B) *compared {
 	c := tpchCatalog(b, "", "%s.parquet")
 	o := duckdb.Options{Memory: "1500MB", Threads: 1, Temp: b.TempDir()}
-	e, err := duckdb.Open(b.Context(), c, o)
+	of := o
+	if *prepared {
+		of.Lazy, of.Copies = true, filepath.Join(b.TempDir(), "copies")
+	}
+	e, err := duckdb.Open(b.Context(), c, of)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { e.Close() })
+	for _, t := range c.Tables {
+		if *prepared {
+			if _, err := e.MakeCopy(b.Context(), t.Name); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
 	plain, err := duckdb.OpenOwner(b.Context(), o)
 	if err != nil {
 		b.Fatal(err)
