@@ -112,6 +112,11 @@ func TestReload(t *testing.T) {
 			t.Errorf("the bound was %d and is %d", served, got)
 		}
 	}
+	empty, err := catalog.Parse(filepath.Join(r.dir, "discreet.toml"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused(empty, "D097")
 	loose, tight := r.changed(t, old, bounded(int(before)+1)), r.changed(t, old, bounded(2))
 	refused(loose, "D219")
 	if err := r.reload(t, tight); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -134,6 +135,9 @@ func (g *Gateway) MayBegin(ctx context.Context) error {
 
 // mayBegin says what a start by a catalog loosens, and whether it is on record as what is served.
 func (g *Gateway) mayBegin(ctx context.Context, c *catalog.Catalog) (said bool, loosened []string, err error) {
+	if err := holds(c); err != nil {
+		return false, nil, err
+	}
 	name := g.config.Ledger.CatalogName(c.Path)
 	last, served, err := g.config.Ledger.LastCatalog(ctx, name)
 	if err != nil || len(served.Digest) == 0 || served.Of(c.Digest) {
@@ -149,6 +153,17 @@ func (g *Gateway) mayBegin(ctx context.Context, c *catalog.Catalog) (said bool, 
 		loosened = append(loosened, fmt.Sprintf("%s was served last, and %s never", served.Catalog, name))
 	}
 	return false, loosened, accepted(last, c, loosened, "start the server again")
+}
+
+// holds refuses a catalog without tables. It reveals less than any other, so that each later one would need the owner's
+// word, and it is what is read of a file that is being written.
+func holds(c *catalog.Catalog) error {
+	if len(c.Tables) > 0 {
+		return nil
+	}
+	return diagnostic.New("D097", diagnostic.Span{}, "%s declares no table", filepath.Base(c.Path)).
+		Because("there would be nothing to ask; a file can be read while it is being written").
+		Try("declare a table; to replace a catalog that is served, write another file and rename it")
 }
 
 // accepted refuses what lets more be learnt, unless the last word is that the owner accepts it.
@@ -189,6 +204,9 @@ func (g *Gateway) sayChange(ctx context.Context, c *catalog.Catalog, loosened []
 func (g *Gateway) Reload(ctx context.Context, c *catalog.Catalog, open func(context.Context) (engine.Engine, error)) (loosened []string, err error) {
 	g.shelf.reloading.Lock()
 	defer g.shelf.reloading.Unlock()
+	if err := holds(c); err != nil {
+		return nil, err
+	}
 	if err := discreet.CheckLedger(ctx, g.config.Ledger, c); err != nil {
 		return nil, err
 	}
