@@ -8,9 +8,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,6 +23,7 @@ import (
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/privacy"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -51,7 +54,7 @@ columns.name = { type = "text" }
 [views.narrow]
 sql = "SELECT who, k, x FROM t"
 [views.viewed]
-sql = "SELECT who, s AS sex, x AS v, k AS key FROM t"
+sql = "SELECT who, s AS sex, x AS v, k AS key, n + 0 - 0 AS m, n FROM t"
 [views.bounded]
 sql = "SELECT who, s, x, k FROM t"
 columns.x = { type = "bigint", lower = 0, upper = 5 }
@@ -168,6 +171,15 @@ func cells(a *Answer, keys, column int) map[string]sqltype.Value {
 	return out
 }
 
+// decimal is a number as a double.
+func decimal(v sqltype.Value) float64 {
+	f, err := strconv.ParseFloat(sqltype.Format(v), 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return f
+}
+
 // A statement that asks no more than what was released is answered from that, at no cost and without a look at private rows, by
 // values that are just what was released, or its sums.
 func TestMade(t *testing.T) {
@@ -248,6 +260,59 @@ func TestMade(t *testing.T) {
 			}
 			w.told("SELECT name, n FROM p JOIN (SELECT k, count(*) AS n FROM t GROUP BY k) AS c USING (k)", w.at(""), true)
 			w.told("SELECT a.n - b.n FROM (SELECT count(*) AS n FROM t WHERE s = 'F') AS a, (SELECT count(*) AS n FROM t WHERE s = 'M') AS b", w.at(""), true)
+			// Each grouping set is sums of the groups.
+			for _, sets := range []string{"ROLLUP (k, s)", "CUBE (s, k)", "GROUPING SETS ((k), (s))", "GROUPING SETS ((k, s), s, ())"} {
+				a := w.told("SELECT k, s, count(*), sum(x), avg(x) FROM t GROUP BY "+sets, w.at(""), true)
+				for i, row := range a.Rows {
+					n, t0 := int64(0), int64(0)
+					for _, k := range []string{"a", "b", "c"} {
+						for _, s := range []string{"F", "M"} {
+							if (row[0] == nil || row[0] == k) && (row[1] == nil || row[1] == s) {
+								n, t0 = n+sum(count, "["+k+" "+s+"]"), t0+sum(total, "["+k+" "+s+"]")
+							}
+						}
+					}
+					if number(row[2]) != n || number(row[3]) != t0 || row[4] == nil || a.Intervals[i][2] == nil || a.Intervals[i][3] == nil {
+						t.Errorf("%s\nsays %v, and what was released is %d, %d", sets, row, n, t0)
+					}
+				}
+				if len(a.Rows) < 3 {
+					t.Errorf("%s\nhas %v", sets, a.Rows)
+				}
+			}
+			// An average is made of a sum and a count of the same values, and these of what was released for an average.
+			for i, c := range [][2]string{{"count(x), sum(x)", "avg(x)"}, {"avg(x)", "count(x), sum(x)"}} {
+				from := fmt.Sprintf("FROM t WHERE w > -%d AND n < 3 GROUP BY k, n", 1+i)
+				w.told("SELECT k, n, "+c[0]+" "+from, w.at("0.9"), false)
+				both := w.told("SELECT count(x), sum(x), avg(x), k, n "+from, w.at(""), true)
+				for i, row := range both.Rows {
+					value, has := decimal(row[1])/decimal(row[0]), decimal(row[2])
+					if decimal(row[0]) < 1 {
+						value = 4
+					}
+					if value = min(max(value, 0), 9); math.Abs(value-has) > 1e-6 {
+						t.Errorf("%s of %s: the average is %v, and the others say %v", c[1], c[0], row, value)
+					}
+					for j := range 3 {
+						at := both.Intervals[i][j]
+						if at == nil || decimal(at.Lower) > decimal(row[j]) || decimal(at.Upper) < decimal(row[j]) || j < 2 && decimal(at.Upper)-decimal(at.Lower) < 1 {
+							t.Errorf("%s of %s: %v has the interval %v", c[1], c[0], row[j], at)
+						}
+					}
+				}
+				coarse := w.told("SELECT k, count(x), sum(x), avg(x) "+strings.Replace(from, "k, n", "k", 1), w.at(""), true)
+				for _, row := range coarse.Rows {
+					n, s := 0.0, 0.0
+					for _, fine := range both.Rows {
+						if fine[3] == row[0] {
+							n, s = n+decimal(fine[0]), s+decimal(fine[1])
+						}
+					}
+					if decimal(row[1]) != n || decimal(row[2]) != s || n >= 1 && math.Abs(min(max(s/n, 0), 9)-decimal(row[3])) > 1e-6 {
+						t.Errorf("%s of %s: %v is not %v, %v", c[1], c[0], row, n, s)
+					}
+				}
+			}
 			// Through a view or a subquery it is the question that it stands for.
 			for _, sql := range []string{
 				"SELECT key, count(*), sum(v) FROM viewed GROUP BY key",
@@ -282,6 +347,7 @@ func TestNotMade(t *testing.T) {
 		t.Errorf("no count decides: %+v", chosen.Mechanisms)
 	}
 	w.told("SELECT k, free, count(*) FROM t GROUP BY k, free", w.at("0.3"), false)
+	w.told("SELECT k, s, count(x), sum(x) FROM t WHERE x > 4 GROUP BY k, s", w.at("0.3"), false)
 	none := func(sql string) {
 		t.Helper()
 		spent, asked := w.spent(), len(w.recorder.asked)
@@ -303,12 +369,16 @@ func TestNotMade(t *testing.T) {
 		"SELECT k, count(*) FROM t WHERE x > 2 AND n = 1 GROUP BY k",                                 // by what is no key
 		"SELECT k, count(*) FROM t WHERE x > 2 OR s = 'F' GROUP BY k",                                // likewise
 		"SELECT n, count(*) FROM t WHERE x > 2 GROUP BY n",                                           // by another key
+		"SELECT CASE WHEN n > 1 THEN 'a' ELSE 'b' END AS c, count(*) FROM t WHERE x > 2 GROUP BY c",  // likewise, of values that a key has
 		"SELECT k, count(DISTINCT who) FROM t WHERE x > 2 GROUP BY k",                                // units do not add up
 		"SELECT k, sum(w) FROM t WHERE x > 2 GROUP BY k",                                             // nor what is clamped for each
 		"SELECT k, sum(x) FROM t WHERE x > 2 GROUP BY k",                                             // another value
 		"SELECT k, count(*) FILTER (WHERE s = 'F') FROM t WHERE x > 2 GROUP BY k",                    // another count
 		"SELECT k, count(*) FROM t WHERE x > 2 AND s IS NULL GROUP BY k",                             // of rows that no group has
 		"SELECT k, count(*) FROM t WHERE x > 2 AND s = 'X' GROUP BY k",                               // likewise
+		"SELECT k, avg(x) FROM t WHERE x > 2 GROUP BY k",                                             // a count alone
+		"SELECT k, n, s, count(*) FROM t WHERE x > 2 GROUP BY ROLLUP (k, n, s)",                      // finer groups
+		"SELECT k, s, count(DISTINCT who) FROM t WHERE x > 2 GROUP BY CUBE (k, s)",                   // units do not add up
 		"SELECT k, count(*) FROM t WHERE x > 2 AND upper(s) = 'F' GROUP BY k",                        // by a condition that is not known here
 		"SELECT free, count(*) FROM t GROUP BY free",                                                 // groups that were chosen hide others
 		"SELECT count(*) FROM t",                                                                     // likewise
@@ -319,7 +389,8 @@ func TestNotMade(t *testing.T) {
 		"SELECT count(*) FROM t WHERE x > (SELECT avg(x) FROM t)",                                    // by what was released
 		"SELECT k, count(*) FROM narrow WHERE x > 2 GROUP BY k, who > 3",                             // by the unit, or what follows from it
 		"SELECT p.k, count(*) FROM t JOIN p ON p.k = t.k WHERE t.x > 2 GROUP BY p.k",                 // another relation
-		"SELECT k, sum(x) FROM bounded WHERE x > 2 GROUP BY k",                                       // within other bounds
+		"SELECT k, sum(x) FROM bounded WHERE x > 4 GROUP BY k",                                       // within other bounds
+		"SELECT k, avg(x) FROM bounded WHERE x > 4 GROUP BY k",                                       // likewise
 		"SELECT k, s, count(*) FROM bounded WHERE x > 2 AND s || k > 'Fa' GROUP BY k, s",             // by a condition that is not known here
 	} {
 		none(sql)
@@ -365,6 +436,8 @@ func TestMadeCutsNoMore(t *testing.T) {
 		{three, fine, "SELECT k, s, count(DISTINCT who) FROM t GROUP BY k, s", true},
 		{three, fine, "SELECT k, s, sum(w) FROM t GROUP BY k, s", false}, // all rows of a unit, not four
 		{three, fine, "SELECT s, count(*) FROM t GROUP BY s", false},
+		{three, fine, "SELECT k, s, count(*), sum(x) FROM t GROUP BY ROLLUP (k, s)", true}, // bounded by the same groups
+		{three, fine, "SELECT k, s, count(*) FROM t GROUP BY GROUPING SETS (s, k)", true},
 		{one, "SELECT n, count(*) FROM t GROUP BY n", "SELECT count(*) FROM t", false},
 		{three, fine, "SELECT k, count(*) FROM t WHERE s = 'F' GROUP BY k", false}, // others may have taken the place of its groups
 		{three, fine, "SELECT k, s, count(*) FROM t WHERE s = 'F' GROUP BY k, s", false},
@@ -378,6 +451,11 @@ func TestMadeCutsNoMore(t *testing.T) {
 		{many, fine, "SELECT k, count(*) FROM t GROUP BY k", false},
 		{row, "SELECT k, s, count(*) FROM t GROUP BY k, s", "SELECT s, count(*) FROM t WHERE k IN ('a', 'b') GROUP BY s", true},
 		{row, "SELECT k, s, count(*) FROM t GROUP BY k, s", "SELECT s, count(*) FROM t GROUP BY s", false},
+		{row, "SELECT s, CASE WHEN x > 5 THEN 'a' ELSE 'b' END AS c, count(*) FROM t GROUP BY s, c", "SELECT s, count(*) FROM t GROUP BY s", true}, // no row is without
+		{row, "SELECT s, CASE WHEN x > 5 THEN 'a' WHEN x < 3 THEN 'b' END AS c, count(*) FROM t GROUP BY s, c", "SELECT s, count(*) FROM t GROUP BY s", false},
+		{row, "SELECT s, CASE WHEN x > 5 THEN 'a' ELSE k END AS c, count(*) FROM t GROUP BY s, c", "SELECT s, count(*) FROM t GROUP BY s", false},
+		{row, "SELECT s, NOT (x IS NULL AND w IS NOT NULL) AS c, count(*) FROM t GROUP BY s, c", "SELECT s, count(*) FROM t GROUP BY s", true},
+		{row, "SELECT s, x > 5 AS c, count(*) FROM t GROUP BY s, c", "SELECT s, count(*) FROM t GROUP BY s", false},
 		{kept, "SELECT k, s, count(*) FROM t GROUP BY k, s", "SELECT s, count(*) FROM t WHERE k IN ('a', 'b') GROUP BY s", true},
 		{kept, "SELECT k, s, count(*) FROM t GROUP BY k, s", "SELECT s, count(*) FROM t GROUP BY s", false},
 	} {
@@ -405,6 +483,31 @@ func (f *failing) Public(ctx context.Context, table string) ([]engine.Column, []
 		}
 	}
 	return f.Engine.Public(ctx, table)
+}
+
+// A grouping set is bounded by keys that it does not show. Where a view gives one of these other values, other rows are left out, and it is
+// another release.
+func TestMadeOfSetsWithinOtherDomains(t *testing.T) {
+	w := shelve(t, "zcdp", "[views.bounded]", "[views.fewer]\nsql = \"SELECT who, s, x, k FROM t\"\ncolumns.k = { type = \"text\", domain = [\"a\", \"b\"] }\n[views.bounded]")
+	releases := func(from string) []*release.Comparable {
+		s, err := w.plan(t.Context(), "SELECT s, k, avg(x) FROM "+from+" GROUP BY GROUPING SETS (s, k)", w.at("0.1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.releases) != 2 || s.releases[0].Within == nil {
+			t.Fatalf("%d releases, within %v", len(s.releases), s.releases[0].Within)
+		}
+		return s.releases
+	}
+	all, fewer := releases("t"), releases("fewer")
+	for i := range all {
+		if x := release.Remake(fewer[i], all[i]); x != nil {
+			t.Errorf("set %d leaves other rows out, and is made: %+v", i, x)
+		}
+		if x := release.Remake(all[i], releases("(SELECT * FROM t) AS q")[i]); x == nil || !x.Same() {
+			t.Errorf("set %d is not the same", i)
+		}
+	}
 }
 
 // What fails while a stored statement is planned again, such as for a request that is cancelled, is forgotten with it.
@@ -607,13 +710,20 @@ func TestMadeIsWhatSQLSays(t *testing.T) {
 			where += map[bool]string{true: " WHERE ", false: " AND "}[i == 0] + condition(2)
 		}
 		keys := rapid.SampledFrom([]string{"k", "s", "n", "k, s", "n, k", "k, s, n"}).Draw(t, "keys")
-		width := strings.Count(keys, ",") + 1
+		width, by := strings.Count(keys, ",")+1, keys
+		if width > 1 { // some of the grouping sets
+			by = fmt.Sprintf(rapid.SampledFrom([]string{"%[1]s", "GROUPING SETS ((%[1]s), %[2]s)", "GROUPING SETS (%[2]s)"}).Draw(t, "sets"), keys, keys)
+		}
+		from := "t"
+		if rapid.Bool().Draw(t, "through a view") {
+			from = "(SELECT key AS k, v AS x, n, sex AS s FROM viewed) AS q"
+		}
 		ask := func(sql string) (*Answer, error) { return w.Query(context.Background(), sql, w.at("")) }
-		want, err := ask("SELECT " + keys + ", sum(c), sum(t) FROM (" + fine + ") AS f" + where + " GROUP BY " + keys)
+		want, err := ask("SELECT " + keys + ", sum(c), sum(t) FROM (" + fine + ") AS f" + where + " GROUP BY " + by)
 		if err != nil {
 			t.Fatalf("%s: %v", where, err)
 		}
-		sql := "SELECT " + keys + ", count(*), sum(x) FROM t" + where + " GROUP BY " + keys
+		sql := "SELECT " + keys + ", count(*), sum(x) FROM " + from + where + " GROUP BY " + by
 		got, err := ask(sql)
 		if err != nil {
 			if strings.Contains(err.Error(), "D070") && len(want.Rows) == 0 {

@@ -123,12 +123,8 @@ func (c *Comparable) cells() int {
 // noise gives each component that of so many of the other's groups together.
 func (x *Remade) noise(most int) {
 	x.Most, x.Release.Noise = most, nil
-	for _, c := range x.made.Components {
-		n := x.of.Noise[c]
-		if most > 1 {
-			n.Additive, n.Terms = added{n.Additive, most}, n.Terms*most
-		}
-		x.Release.Noise = append(x.Release.Noise, n)
+	for _, parts := range x.made.Components {
+		x.Release.Noise = append(x.Release.Noise, x.of.together(parts, most))
 	}
 }
 
@@ -336,21 +332,23 @@ func (x *Remade) Table(s *Stored) (*Table, error) {
 	if r.Chosen {
 		return t, nil
 	}
-	for i, c := range x.made.Components {
-		if c >= len(s.Noisy) || len(s.Noisy[c]) != cells || slices.Contains(s.Noisy[c], nil) {
-			return nil, errShape
-		}
-		if x.groups == nil {
-			t.noisy[i] = s.Noisy[c]
-			continue
-		}
+	for i, parts := range x.made.Components {
 		t.noisy[i] = make([]*big.Int, len(t.keys))
 		for g := range t.noisy[i] {
 			t.noisy[i][g] = new(big.Int)
 		}
-		for cell, g := range x.groups {
-			if g >= 0 {
-				t.noisy[i][g].Add(t.noisy[i][g], s.Noisy[c][cell])
+		for _, p := range parts {
+			if p.Component >= len(s.Noisy) || len(s.Noisy[p.Component]) != cells || slices.Contains(s.Noisy[p.Component], nil) {
+				return nil, errShape
+			}
+			for cell, n := range s.Noisy[p.Component] {
+				g := cell
+				if !x.Same() {
+					g = int(x.groups[cell])
+				}
+				if g >= 0 {
+					t.noisy[i][g].Add(t.noisy[i][g], new(big.Int).Mul(n, p.Times))
+				}
 			}
 		}
 	}
@@ -407,4 +405,107 @@ func (a added) Bound(beta *big.Rat) (*big.Int, error) {
 		return exact, nil
 	}
 	return best, nil
+}
+
+// together is the noise of a sum of components of a group, each so often, over so many groups.
+//
+// Components that have noise together are linear in the same draws, so that their sum is too: with the sum of their weights, but for what
+// was rounded of each, by at most a half. Others have draws of their own.
+func (r *Release) together(parts []stability.Part, groups int) Noise {
+	n := r.Noise[parts[0].Component]
+	if len(parts) == 1 {
+		if groups > 1 {
+			n.Additive, n.Terms = added{n.Additive, groups}, n.Terms*groups
+		}
+		return n
+	}
+	g := gathered{Additive: n.Additive, rounded: new(big.Int)}
+	n.Terms = 0
+	for _, p := range parts {
+		own := r.Noise[p.Component]
+		g.parts, g.times, n.Terms = append(g.parts, own.Additive), append(g.times, new(big.Int).Abs(p.Times)), n.Terms+own.Terms
+	}
+	if law, ok := r.blended(parts); ok {
+		for _, times := range g.times {
+			g.rounded.Add(g.rounded, times)
+		}
+		g.rounded.Rsh(g.rounded.Add(g.rounded, big.NewInt(1)), 1)
+		g.Additive, g.parts, g.times, n.Terms = law, []mechanism.Additive{law}, []*big.Int{big.NewInt(1)}, len(law.sizes())
+	}
+	if groups > 1 {
+		for i, law := range g.parts {
+			g.parts[i] = added{law, groups}
+		}
+		g.rounded.Mul(g.rounded, big.NewInt(int64(groups)))
+		n.Terms *= groups
+	}
+	n.Additive = g
+	return n
+}
+
+// blended is the noise of such a sum where all of it is that of one blend.
+func (r *Release) blended(parts []stability.Part) (sum blended, ok bool) {
+	for _, m := range r.blends {
+		sum = blended{Additive: m.law}
+		for _, p := range parts {
+			at := slices.Index(m.blend.components, p.Component)
+			if ok = at >= 0; !ok {
+				break
+			}
+			for i, w := range m.blend.weights[at] {
+				if i == len(sum.weights) {
+					sum.weights = append(sum.weights, new(big.Rat))
+				}
+				sum.weights[i] = new(big.Rat).Add(sum.weights[i], new(big.Rat).Mul(w, new(big.Rat).SetInt(p.Times)))
+			}
+		}
+		if ok && len(sum.sizes()) > 0 {
+			return sum, true
+		}
+	}
+	return blended{}, false
+}
+
+// gathered is the noise of a sum of noisy numbers, each so often. Whatever hangs together of them, each lies within its bound but with its share of a
+// probability, and the standard deviation of the sum is at most the sum of theirs (Minkowski).
+type gathered struct {
+	mechanism.Additive // that of one
+	parts              []mechanism.Additive
+	times              []*big.Int
+	rounded            *big.Int // and by how much what was rounded moves it at most
+}
+
+// AddTo is nobody's: see added.
+func (gathered) AddTo(bits noise.Bits, values []*big.Int) error { return added{}.AddTo(bits, values) }
+
+// Variance is at least that of the sum.
+func (g gathered) Variance() float64 {
+	deviation, _ := new(big.Float).SetInt(g.rounded).Float64()
+	for i, law := range g.parts {
+		times, _ := new(big.Float).SetInt(g.times[i]).Float64()
+		deviation += times * math.Sqrt(law.Variance())
+	}
+	return deviation * deviation
+}
+
+// Bound is that of the sum.
+func (g gathered) Bound(beta *big.Rat) (*big.Int, error) {
+	sum := new(big.Int).Set(g.rounded)
+	share := new(big.Rat).Quo(beta, big.NewRat(int64(len(g.parts)), 1))
+	for i, law := range g.parts {
+		b, err := law.Bound(share)
+		if err != nil {
+			return nil, err
+		}
+		sum.Add(sum, new(big.Int).Mul(b, g.times[i]))
+	}
+	return sum, nil
+}
+
+// ScaleIn is the scale of the widest.
+func (g gathered) ScaleIn(grid *big.Rat) (widest float64) {
+	for i, law := range g.parts {
+		widest = max(widest, law.ScaleIn(new(big.Rat).Mul(grid, new(big.Rat).SetInt(g.times[i]))))
+	}
+	return widest
 }

@@ -1,14 +1,19 @@
 package release
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/entropy"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/mechanism"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/sqltype"
 )
 
 // A sum of so many noisy values lies within its bound but with probability beta, of the laws that releases have, alone and blended. Of
@@ -88,6 +93,94 @@ func TestBoundOfAddedNoise(t *testing.T) {
 						t.Errorf("the test does not see that %v is the bound of one draw", single)
 					}
 				})
+			}
+		}
+	}
+}
+
+// A sum of noisy numbers of one release, each so often, lies within its bound but with probability beta: where both have their noise together,
+// and where each has its own; of one group and of several. The bound of a part alone is missed. The figures are those above.
+func TestBoundOfGatheredNoise(t *testing.T) {
+	t.Parallel()
+	const sums = 3000
+	beta, bits := big.NewRat(1, 5), entropy.New()
+	gauss, err := mechanism.NewGaussian(mechanism.GaussianOptions{SensitivitySquared: big.NewRat(1_000_000, 1), Rho: must(privacy.ParseRho("2"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	laplace, err := mechanism.NewLaplace(mechanism.LaplaceOptions{Sensitivity: big.NewRat(400, 1), Epsilon: must(privacy.ParseEpsilon("2"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &plan.Ref{Name: "x", T: sqltype.Of(sqltype.Bigint)}
+	one := big.NewRat(1, 1)
+	values := &stability.Release{Components: []stability.Component{
+		{Kind: stability.Rows, Arg: x, Grid: one, ArgGrid: one, PerGroup: big.NewInt(1)},
+		{Kind: stability.Sum, Arg: x, Grid: one, ArgGrid: one, PerGroup: big.NewInt(9), LowerUnits: new(big.Int), UpperUnits: big.NewInt(9), Center: big.NewInt(4)},
+	}}
+	all := blends(values)
+	if len(all) != 1 {
+		t.Fatalf("%d blends", len(all))
+	}
+	for name, law := range map[string]mechanism.Additive{"laplace": laplace, "gauss": gauss} {
+		apart := &Release{Release: values, Noise: []Noise{{Additive: law, Terms: 1}, {Additive: law, Terms: 1}}}
+		blend := &Release{Release: values, blends: []mixed{{all[0], law}}}
+		for i := range values.Components {
+			blend.Noise = append(blend.Noise, Noise{Additive: blended{law, all[0].weights[slices.Index(all[0].components, i)]}, Terms: 2})
+		}
+		for _, r := range []*Release{apart, blend} {
+			for _, groups := range []int{1, 3} {
+				for _, times := range []int64{4, -7} {
+					t.Run(fmt.Sprint(name, len(r.blends), groups, times), func(t *testing.T) {
+						parts := []stability.Part{{Component: 1, Times: big.NewInt(1)}, {Component: 0, Times: big.NewInt(times)}}
+						own := r.together(parts, groups)
+						bound, err := own.Bound(beta)
+						if err != nil {
+							t.Fatal(err)
+						}
+						alone, err := r.together(parts[:1], groups).Bound(beta)
+						if err != nil {
+							t.Fatal(err)
+						}
+						missed, by, squares := 0, 0, 0.0
+						for range sums {
+							total := new(big.Int)
+							for range groups {
+								drawn := [][]*big.Int{{new(big.Int)}, {new(big.Int)}}
+								if len(r.blends) > 0 {
+									err = r.blends[0].add(bits, [][]*big.Int{drawn[all[0].components[0]], drawn[all[0].components[1]]})
+								} else {
+									err = errors.Join(law.AddTo(bits, drawn[0]), law.AddTo(bits, drawn[1]))
+								}
+								if err != nil {
+									t.Fatal(err)
+								}
+								total.Add(total, drawn[1][0])
+								total.Add(total, drawn[0][0].Mul(drawn[0][0], big.NewInt(times)))
+							}
+							if total.CmpAbs(bound) > 0 {
+								missed++
+							}
+							if total.CmpAbs(alone) > 0 {
+								by++
+							}
+							f, _ := new(big.Float).SetInt(total).Float64()
+							squares += f * f
+						}
+						if missed > sums*26/100 {
+							t.Errorf("%d of %d sums miss the bound %v", missed, sums, bound)
+						}
+						if len(r.blends) == 0 && by <= sums*26/100 {
+							t.Errorf("the test does not see that %v is the bound of a part", alone)
+						}
+						if v := own.Variance(); v < squares/sums*0.8 || len(r.blends) > 0 && v > squares/sums*1.5 { // of 3,000 sums it is within 8 % nearly always
+							t.Errorf("the variance is said to be %v, and is %v", v, squares/sums)
+						}
+						if wide, _ := new(big.Float).SetInt(bound).Float64(); len(r.blends) > 0 && wide > 3*math.Sqrt(squares/sums)+20 {
+							t.Errorf("the bound %v is wide for a deviation of %v", wide, math.Sqrt(squares/sums))
+						}
+					})
+				}
 			}
 		}
 	}

@@ -33,6 +33,8 @@ func (r *Release) noiseOfSums(component int, beta *big.Rat) (a, b, c float64, ok
 func sumsOf(additive mechanism.Additive, beta *big.Rat, grid float64) (a, b, c float64, ok bool) {
 	parties := 1.0 // draws a row
 	switch s := additive.(type) {
+	case gathered: // of which the law is not known
+		return 0, 0, 0, false
 	case summed:
 		additive, parties = s.Additive, float64(s.parties)
 	case added:

@@ -2,9 +2,11 @@ package stability
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -22,14 +24,29 @@ import (
 // the rows that the other's bounds and domains kept. Of a unit that were L0 groups of K and R rows in each, so that here
 // up to L0·R may be in one group; and a row outside the domain of any key of K is left out. Numbers of units and of distinct values, and sums
 // that are clamped for each unit, do not add up: of them a group is made of one group of K alone.
+//
+// A sum that is centred otherwise is made of two numbers of a group: over the n rows of it that have a value, Σ(x − c) = Σ(x − d) + (d − c)·n. Both
+// are numbers of one release, whose components are computed of the same kept rows, with the values clamped alike. So an average (a count and a
+// centred sum) is made of a sum and a count of the same values, and a sum of what was released for an average.
+//
+// Grouping sets whose keys all have complete domains are bounded by the groups of all keys, and a coarser set's groups are made of these as
+// those of any coarser grouping are.
 type Made struct {
 	// Same says that both are the same release: the same groups of the same rows, and the same aggregates of them.
 	Same       bool
-	Keys       []int // of each key of the release, its number among the other's
-	Components []int // of each component, its number among the other's
+	Keys       []int    // of each key of the release, its number among the other's
+	Components [][]Part // of each component, those of the other that it is the sum of
 
-	where []plan.Expr // over the other's keys by their numbers
-	whole bool        // a group must be made of one group of the other
+	where    []plan.Expr // over the other's keys by their numbers
+	whole    bool        // a group must be made of one group of the other
+	of       []worded    // the other's keys
+	bounding []int       // of each key that bounds the release, as Keys, where its domain is the other's, too; else −1
+}
+
+// A Part is a component of the other release, and how often it counts.
+type Part struct {
+	Component int
+	Times     *big.Int
 }
 
 // A Form is what a release computes in the words in which releases are compared. They are written once, as that takes longer than
@@ -107,9 +124,9 @@ func (r *Release) Form() *Form {
 		f.keys = append(f.keys, word(k))
 		fmt.Fprintf(&all, "key %s\n", f.keys[len(f.keys)-1].text)
 	}
-	for _, k := range within {
+	for i, k := range within {
 		f.within = append(f.within, word(k).text)
-		fmt.Fprintf(&all, "within %s\n", f.within[len(f.within)-1])
+		fmt.Fprintf(&all, "within %s of %s\n", f.within[i], listing(r.Within[i].Domain))
 	}
 	for _, g := range r.Aggregates {
 		fmt.Fprintf(&all, "%s %v %v\n", g.Function, g.Fraction, g.Components)
@@ -120,6 +137,17 @@ func (r *Release) Form() *Form {
 	}
 	f.all = all.String()
 	return f
+}
+
+// listing is a public domain in words: equal ones, equal values. That of a key which bounds and is not shown is compared so.
+func listing(parts []*catalog.PublicDomain) (words string) {
+	for _, d := range parts {
+		words += plan.Declaration(&catalog.Column{Domain: d})
+		if d.Step != nil {
+			words += fmt.Sprintf(" from %s to %s", d.Lower.RatString(), d.Upper.RatString())
+		}
+	}
+	return words
 }
 
 // Relation is the relation that a release aggregates, but for conditions on its rows and columns computed of them: releases of other
@@ -149,14 +177,14 @@ func (f *Form) MadeOf(other *Form) *Made {
 			m.Keys = append(m.Keys, i)
 		}
 		for i := range r.Components {
-			m.Components = append(m.Components, i)
+			m.Components = append(m.Components, once(i))
 		}
 		return m
 	}
-	if !r.adds() || !of.adds() || r.Sets != nil || of.MaxGroups < r.MaxGroups || r.MaxRows != 0 && r.MaxRows != of.MaxRows {
+	if !r.adds() || !of.adds() || of.Within != nil || of.MaxGroups < r.MaxGroups || r.MaxRows != 0 && r.MaxRows != of.MaxRows {
 		return nil
 	}
-	m := &Made{}
+	m := &Made{of: other.keys}
 	for _, k := range f.keys {
 		at := other.keyed(k.text)
 		if at < 0 || slices.Contains(m.Keys, at) {
@@ -165,11 +193,11 @@ func (f *Form) MadeOf(other *Form) *Made {
 		m.Keys = append(m.Keys, at)
 	}
 	for i, c := range f.components {
-		at := slices.Index(other.texts, f.texts[i])
-		if at < 0 {
+		parts := other.parts(c, f.texts[i])
+		if parts == nil {
 			return nil
 		}
-		m.Components = append(m.Components, at)
+		m.Components = append(m.Components, parts)
 		m.whole = m.whole || c.Kind == Units || c.Kind == Distinct || c.Kind == PartialSum
 	}
 	for _, c := range more {
@@ -179,12 +207,45 @@ func (f *Form) MadeOf(other *Form) *Made {
 		}
 		m.where = append(m.where, over)
 	}
+	m.bounding = m.Keys
+	if r.Within != nil {
+		m.bounding = nil
+		for i, text := range f.within {
+			at := other.keyed(text)
+			if at >= 0 && listing(r.Within[i].Domain) != listing(of.Keys[at].Domain) {
+				at = -1
+			}
+			m.bounding = append(m.bounding, at)
+		}
+	}
 	return m
+}
+
+// once is a component of the other release as it is.
+func once(component int) []Part { return []Part{{component, big.NewInt(1)}} }
+
+// parts are the components of which one is the sum, or nil.
+func (f *Form) parts(c Component, text string) []Part {
+	if at := slices.Index(f.texts, text); at >= 0 {
+		return once(at)
+	}
+	if c.Kind != Sum {
+		return nil
+	}
+	counted := slices.Index(f.texts, Component{Kind: Rows, Arg: c.Arg, Filter: c.Filter, Grid: big.NewRat(1, 1)}.key())
+	for i, other := range f.components {
+		moved := c
+		moved.Center = other.Center
+		if counted >= 0 && other.Kind == Sum && moved.key() == f.texts[i] {
+			return append(once(i), Part{counted, new(big.Int).Sub(other.Center, c.Center)})
+		}
+	}
+	return nil
 }
 
 // adds reports whether a release's groups are complete, and its values noisy numbers of single groups.
 func (r *Release) adds() bool {
-	return !r.Private && !r.Chosen && r.Within == nil &&
+	return !r.Private && !r.Chosen &&
 		!slices.ContainsFunc(r.Keys, func(k Key) bool { return k.Numbered != nil }) &&
 		!slices.ContainsFunc(r.Components, func(c Component) bool { return c.Kind == Tree })
 }
@@ -233,10 +294,11 @@ func (m *Made) Keeps(key []sqltype.Value) (keeps, ok bool) {
 
 // CutsNoMore reports whether what is made has at least as many rows of each unit in each group as r would have by bounds of its own, so that a
 // narrower noise is all that sets them apart. domains are those of the other's keys. The other's bounds must cut nothing but rows of a group that has as
-// many as r's bounds would leave there, and a key of the other that r has not must be one of which r asks for listed values alone.
+// many as r's bounds would leave there, and a key of the other that r has not must be one of which r asks for listed values alone, or that of
+// another grouping set, whose domain bounds r's rows, too, or have a listed value whatever a row holds.
 //
 //   - L0 cuts nothing where a unit has one row, or so few that each could be a group of its own, or where there are no more groups; and as much as r's
-//     where both have the same groups, of the same rows.
+//     where both are bounded by the same groups, of the same rows.
 //   - R leaves in a group of r the rows of groups of the other, min(n_1, R) + min(n_2, R) + ... ≥ min(n_1 + n_2 + ..., R). Where r has no R and the
 //     other has, single rows decide: but not of how many units have any.
 func (m *Made) CutsNoMore(r, of *Release, domains [][]sqltype.Value) bool {
@@ -245,7 +307,7 @@ func (m *Made) CutsNoMore(r, of *Release, domains [][]sqltype.Value) bool {
 		groups *= int64(len(values)) // MaxCells at most
 	}
 	few := of.Rows > 0 && of.Rows <= of.MaxGroups || groups <= of.MaxGroups
-	same := len(m.Keys) == len(of.Keys) && len(m.where) == 0
+	same := len(m.bounding) == len(of.Keys) && len(m.where) == 0 && !slices.Contains(m.bounding, -1)
 	if !of.OneRow && !of.Kept {
 		if !few && !same {
 			return false
@@ -256,11 +318,33 @@ func (m *Made) CutsNoMore(r, of *Release, domains [][]sqltype.Value) bool {
 		}
 	}
 	for j := range of.Keys {
-		if !slices.Contains(m.Keys, j) && !slices.ContainsFunc(m.where, func(c plan.Expr) bool { return among(c, j, domains[j]) }) {
+		if !slices.Contains(m.Keys, j) && !slices.Contains(m.bounding, j) && !always(m.of[j].expr, domains[j]) && !slices.ContainsFunc(m.where, func(c plan.Expr) bool { return among(c, j, domains[j]) }) {
 			return false
 		}
 	}
 	return true
+}
+
+// always reports whether an expression has one of the listed values whatever a row holds, and is never NULL: a CASE with an ELSE whose results are
+// all listed, and whether something is NULL. That a column is not NULL, and has none but the values of its domain, nobody declares.
+func always(e plan.Expr, listed []sqltype.Value) bool {
+	has := func(v sqltype.Value) bool {
+		return slices.ContainsFunc(listed, func(l sqltype.Value) bool { return l == v || l != nil && v != nil && same(l, v) })
+	}
+	switch e := e.(type) {
+	case *plan.Literal:
+		return e.Value != nil && has(e.Value)
+	case *plan.Case:
+		return e.Else != nil && always(e.Else, listed) && !slices.ContainsFunc(e.Whens, func(w plan.When) bool { return !always(w.Result, listed) })
+	case *plan.Call:
+		switch e.Function {
+		case plan.IsNull, plan.DistinctFrom:
+			return has(true) && has(false)
+		case plan.Not, plan.And, plan.Or:
+			return !slices.ContainsFunc(e.Args, func(a plan.Expr) bool { return !always(a, listed) })
+		}
+	}
+	return false
 }
 
 // among reports whether a condition holds for no value of a key but some that are listed.
