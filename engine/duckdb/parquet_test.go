@@ -288,8 +288,8 @@ func physicals() []physical {
 // DuckDB write over memory.
 //
 // Where DuckDB's reader itself fails, nothing can be done: the file counts as
-// damaged, and says so by the one constant error. CI reads each type with statistics or without, by chance,
-// DISCREET_SOAK both ways.
+// damaged, and says so by the one constant error. Of a damaged file's columns, which differ in the declared
+// type alone, CI takes one and a quarter of the others, by chance, DISCREET_SOAK all.
 func TestParquetTypes(t *testing.T) {
 	dir := t.TempDir()
 	declared := declarable(t)
@@ -305,14 +305,14 @@ func TestParquetTypes(t *testing.T) {
 	whole := &catalog.Catalog{}
 	var damaged []*catalog.Table
 	for _, p := range physicals() {
-		ways := []*catalog.Table{table(p, "", false), table(p, "_with_statistics", true)}
-		if at := rand.IntN(2); os.Getenv("DISCREET_SOAK") == "" {
-			ways = ways[at : at+1]
-		}
-		whole.Tables = append(whole.Tables, ways...)
+		whole.Tables = append(whole.Tables, table(p, "", false), table(p, "_with_statistics", true))
 		if p.damaged != nil {
 			p.values = p.damaged
-			damaged = append(damaged, table(p, "_damaged", true))
+			broken := table(p, "_damaged", true)
+			broken.Columns = slices.DeleteFunc(broken.Columns, func(c *catalog.Column) bool {
+				return c.Name != "v6" && rand.IntN(4) > 0 && os.Getenv("DISCREET_SOAK") == ""
+			})
+			damaged = append(damaged, broken)
 		}
 	}
 	e := open(t, whole, duckdb.Options{Threads: 1})
