@@ -8,6 +8,8 @@ FUZZTIME ?= 10s
 BENCH    ?= .
 SOAK     ?= ./internal/house ./ledger ./learn/network ./learn ./learn/leakage ./noise ./engine/duckdb ./internal/render ./accountant ./internal/release ./internal/cli ./internal/siege ./internal/attack ./collect/... ./serve/postgres/pgcatalog ./verify ./verify/internal/exact ./verify/internal/sensitivity
 RACE     ?= ./ledger/... ./budget/... ./dataset ./internal/entropy/...
+# What edits books and reads them again does nothing at once.
+ALONE    ?= Edited(Ledgers|Rules|Repetitions)|LongLedger|ForeignTables|J[0-9]|RecomputedChain|ChangedAnswer
 # Of others what works at once does so in tests that say it in their names.
 ATONCE   ?= ./internal/attack ./internal/release ./sandbox ./verify/internal/sensitivity
 
@@ -94,7 +96,7 @@ pure: ## all without cgo, and the processor that has no assembly of ours
 
 .PHONY: race
 race: ## the concurrent packages under the race detector, -short
-	umask 022; .ci/scratch $(GO) test -vet=off $(LINKER) -race -short -timeout 15m -json $(call existing,$(RACE)) | $(GO) run ./internal/testreport
+	umask 022; .ci/scratch $(GO) test -vet=off $(LINKER) -race -short -skip '$(ALONE)' -timeout 15m -json $(call existing,$(RACE)) | $(GO) run ./internal/testreport
 	umask 022; .ci/scratch $(GO) test -vet=off $(LINKER) -race -short -run 'AtOnce|Concurrent|Parallel' -json $(ATONCE) | $(GO) run ./internal/testreport
 
 # Test-only modules of their own keep heavy references out of go.mod.
