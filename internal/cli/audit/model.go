@@ -317,15 +317,18 @@ func (a *modelAudit) claim(ctx context.Context, m *input.Model) (audit.Points, e
 	if err != nil {
 		return points, nil
 	}
+	last := math.Inf(1)
 	for _, epsilon := range []float64{0, 0.1, 0.2, 0.5, 1, 1.5, 2, 3, 4, 6, 8} {
 		curve, err := accountant.DeltaCurve(ctx, event, []float64{epsilon}, accountant.Options{Neighbours: g.Neighbours})
 		if err != nil {
 			break
 		}
 		delta := curve[0].Y.High
-		if points = append(points, audit.Point{Epsilon: epsilon, Delta: delta}); delta < 1e-15 {
-			break // a greater epsilon claims less, but for 1e-15 of power
+		points = append(points, audit.Point{Epsilon: epsilon, Delta: delta})
+		if last-delta < 1e-15 {
+			break // delta is convex in e^epsilon: greater ones claim less, but for 1e-10 of power
 		}
+		last = delta
 	}
 	return points, nil
 }
