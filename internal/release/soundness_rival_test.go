@@ -78,6 +78,25 @@ func (s *rival) agree(t *testing.T, many int) {
 	}
 }
 
+// finds plants a fault into what the rival is asked with its own hashes, and wants an example that shows it. The first one
+// tried is the one that did when this was written.
+func (s *rival) finds(t *testing.T, fault string, first int, planted func(sql string) string) {
+	t.Helper()
+	s.planted = planted
+	for n := first; n < first+60; n++ {
+		var c coverage
+		var found *violation
+		switch err := s.check(t.Context(), rapid.Custom(newExample).Example(n), &c); {
+		case errors.As(err, &found):
+			t.Logf("%s is found by example %d: %s", fault, n, found.what)
+			return
+		case err != nil:
+			t.Fatal(err)
+		}
+	}
+	t.Errorf("%s is not found", fault)
+}
+
 // texts are the rows of a query of texts, as literals.
 func (s *rival) texts(ctx context.Context, query string, columns int) (all [][]string, err error) {
 	rows, err := s.plain.QueryContext(ctx, query)

@@ -36,7 +36,7 @@ import (
 // ties as well and is sorted faster.
 //
 // A dialect may gather each unit's rows first, and bound those units alone that a bound cuts: see
-// split. Or it groups rows first, and ranks those of groups alone that a bound cuts: see least.
+// split. Where it only counts rows it gathers their numbers in order: see order. Or it groups rows first, and ranks those of groups alone that a bound cuts: see least.
 //
 // Where there are no more than L0 groups, no unit can be in more, and none is left out.
 func (d Dialect) Release(b *plan.Bounded) (engine.Query, error) { return d.release(b, nil, false) }

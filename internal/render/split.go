@@ -70,6 +70,16 @@ func (w *bounded) numbered() bool {
 	return len(w.node.Keys) > 0 && w.places() > 0 && w.splitting() != nil
 }
 
+// code is the number of a row's group among all that there can be, from 0, where keys are numbered.
+func (w *bounded) code() string {
+	place, stride := make([]string, len(w.keys)), 1
+	for i, key := range w.keys {
+		place[i] = fmt.Sprintf("%s * %d", key, stride)
+		stride *= len(w.listed(i))
+	}
+	return strings.Join(place, " + ")
+}
+
 // numbers is the relation of a listed key's texts, which all differ, and their numbers.
 func (w *bounded) numbers(i int) string {
 	values := make([]string, len(w.listed(i)))
@@ -89,12 +99,7 @@ func (w *bounded) groupsOfUnit(d splitting) (all, odd string) {
 		place := d.mixed(w.keys)
 		return d.ones(d.mask(place)), d.ones(d.odd(place))
 	}
-	place, stride := make([]string, len(w.keys)), 1
-	for i, key := range w.keys {
-		place[i] = fmt.Sprintf("%s * %d", key, stride)
-		stride *= len(w.listed(i))
-	}
-	code := strings.Join(place, " + ")
+	code, stride := w.code(), w.places()
 	var masks, parities []string
 	for first := 0; first < stride; first += maskPlaces {
 		here := code
@@ -122,6 +127,9 @@ func (w *bounded) groupsOfUnit(d splitting) (all, odd string) {
 // Which units are bounded is a function of each one's own rows.
 func (w *bounded) split(d splitting, rows string) string {
 	b := w.node
+	if d, able := d.(rehashing); able && w.summable() {
+		return w.order(d, rows)
+	}
 	gathered, spread := []string{"u"}, []string{"u"}
 	carry := func(names ...string) {
 		for _, name := range names {
