@@ -55,8 +55,9 @@ type Query struct {
 	// their groups. It reads all that SQL reads but the salt, so it says the same each time, as long
 	// as the tables do.
 	Groups string
-	// Least, if not nil, is the same by a function that the adapter knows.
-	Least *Least
+	// Least, if not nil, is the same by a function that the adapter knows, and Totals over a copy.
+	Least  *Least
+	Totals *Totals
 
 	// The first Keys columns of the result are the group's key and have these
 	// types; all further columns are integers, returned as decimals of scale 0.
@@ -75,6 +76,23 @@ type Least struct {
 	SQL            string
 	Groups, Values int
 }
+
+// Totals is a Query's SQL over a table's copy, all of whose rows a function reads at once: see engine/duckdb/least. It reads
+// LaidName of the table, which has beside the table's columns a number of each row's unit, UnitNumber, and how many rows that has, UnitRows. What it
+// returns is what the Query's SQL does, as of Least.
+type Totals struct {
+	SQL            string
+	Values, Totals int
+}
+
+// LaidName is what Totals call a table's copy.
+func LaidName(table string) string { return "discreet_laid_" + table }
+
+// The columns of a copy beside the table's.
+const (
+	UnitNumber = "discreet_unit"
+	UnitRows   = "discreet_unit_rows"
+)
 
 // A Preparer is an Engine that can tell before it is asked whether it will be
 // able to plan a statement. That must be known before anything is charged, and

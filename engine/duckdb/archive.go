@@ -21,6 +21,7 @@ import (
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/datafile"
 	"github.com/discreet-dp/discreet/internal/derive"
@@ -30,7 +31,7 @@ import (
 // files next reads the copy. Text files are copied there when they are first read, Parquet files
 // when the owner says so: see MakeCopy. A copy holds private data, as the files do, and is its owner's alone,
 // in a folder that is his and that nobody else can write to. Its records stand in the order of their units, so that those of
-// one are read together. Of what else is in the folder nothing is touched: a copy's name says that it is one.
+// one are read together, each with the number of its unit and how many rows that has (see laidOut). Of what else is in the folder nothing is touched: a copy's name says that it is one.
 //
 // What is read from a copy is what reading the files anew would give, in another order, which decides nothing:
 //
@@ -55,7 +56,7 @@ type archive struct {
 }
 
 // archiveFormat is raised where the same program text would make another copy than before.
-const archiveFormat = 2
+const archiveFormat = 3
 
 // A record stands beside each copy.
 type archived struct {
@@ -142,7 +143,7 @@ func (a *archive) name(reading *derive.Reading, all []archivedFile) (string, err
 	for _, c := range t.Columns {
 		columns = append(columns, c.Name+" "+typeName(c.Type))
 	}
-	text, err := json.Marshal([]any{archiveFormat, a.of, all, rows, names, columns, fmt.Sprintf("%#v", t.Form), t.Malformed, t.Source.Format, byUnit(t), ofUnits(t, "")})
+	text, err := json.Marshal([]any{archiveFormat, a.of, all, rows, names, columns, fmt.Sprintf("%#v", t.Form), t.Malformed, t.Source.Format, laidOut(t, ""), ofUnits(t, "")})
 	if err != nil {
 		return "", err
 	}
@@ -235,9 +236,43 @@ func byUnit(t *catalog.Table) string {
 	return " ORDER BY " + quote(t.Unit.Column.Name)
 }
 
-// keep writes a table to the archive, in an order. Its files are as they were before they were copied, by what
+// laidOut selects what a copy of a table's rows has: beside them, where rows of units can be many, the number of each row's unit among
+// all, and how many rows that has. Both are of the copy alone: a query by them counts on all rows of a unit, and says so if one is
+// missing. See engine.Totals.
+func laidOut(t *catalog.Table, rows string) string {
+	if !numbersUnits(t) {
+		return "FROM " + rows + byUnit(t)
+	}
+	unit := quote(t.Unit.Column.Name)
+	return fmt.Sprintf("SELECT *, dense_rank() OVER (ORDER BY %s) AS %s, count(*) OVER (PARTITION BY %s) AS %s FROM %s%s",
+		unit, engine.UnitNumber, unit, engine.UnitRows, rows, byUnit(t))
+}
+
+// numbersUnits reports whether a table's copy has numbers of its units.
+func numbersUnits(t *catalog.Table) bool {
+	return t.Unit.Column != nil && t.Unit.Kind == catalog.UnitColumn && !slices.ContainsFunc(t.Columns, func(c *catalog.Column) bool {
+		return catalog.Fold(c.Name) == engine.UnitNumber || catalog.Fold(c.Name) == engine.UnitRows
+	})
+}
+
+// show makes the views of a table's copy: the table's own, and for queries by its units' numbers, the copy's.
+func show(ctx context.Context, c *duckdb.Conn, t *catalog.Table, of *attachedCopy) error {
+	columns := make([]string, len(t.Columns))
+	for i, column := range t.Columns {
+		columns[i] = quote(column.Name)
+	}
+	if numbersUnits(t) {
+		if _, err := c.ExecContext(ctx, "CREATE OR REPLACE VIEW "+quote(engine.LaidName(t.Name))+" AS FROM "+of.table, nil); err != nil {
+			return err
+		}
+	}
+	_, err := c.ExecContext(ctx, fmt.Sprintf("CREATE OR REPLACE VIEW %s AS SELECT %s FROM %s", quote(t.Name), strings.Join(columns, ", "), of.table), nil)
+	return err
+}
+
+// keep writes rows to the archive, as a SELECT has them. Its files are as they were before they were copied, by what
 // the system knows; whether they still are is looked at once more after their bytes are read.
-func (a *archive) keep(ctx context.Context, c *duckdb.Conn, table, order, alias, name string, of []archivedFile, paths []string, same func() bool) (err error) {
+func (a *archive) keep(ctx context.Context, c *duckdb.Conn, records, alias, name string, of []archivedFile, paths []string, same func() bool) (err error) {
 	part, err := newSpill(a.folder)
 	if err != nil {
 		return err
@@ -247,7 +282,7 @@ func (a *archive) keep(ctx context.Context, c *duckdb.Conn, table, order, alias,
 	if _, err := c.ExecContext(ctx, "ATTACH "+literal(path)+" AS "+alias, nil); err != nil {
 		return err
 	}
-	_, err = c.ExecContext(ctx, "CREATE TABLE "+alias+".main.records AS FROM "+table+order, nil)
+	_, err = c.ExecContext(ctx, "CREATE TABLE "+alias+".main.records AS "+records, nil)
 	_, detached := c.ExecContext(context.WithoutCancel(ctx), "DETACH "+alias, nil) // writes what its log holds
 	if err = errors.Join(err, detached); err != nil {
 		return err

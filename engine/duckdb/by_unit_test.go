@@ -4,6 +4,8 @@ package duckdb_test
 
 import (
 	"fmt"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -49,5 +51,55 @@ func TestQueriesByUnit(t *testing.T) {
 		if got := ask(l); got != -1 {
 			t.Errorf("%s: the answer is %d", name, got)
 		}
+	}
+}
+
+// A query over a table with a copy is asked by the form that reads copies, while there is one of the files as they are; the table has the declared columns
+// alone. Of files without a copy it is asked as ever.
+func TestQueriesOverCopies(t *testing.T) {
+	dir, folder := t.TempDir(), filepath.Join(t.TempDir(), "copies")
+	path := filepath.Join(dir, "t.parquet")
+	write := func(more string) {
+		execute(t, "COPY (FROM (VALUES (3, 1.5), (1, 2), (2, NULL), (1, 4)"+more+") AS r(u, v)) TO '"+path+"' (FORMAT parquet)")
+	}
+	write("")
+	c := unitsOf(t, dir, "t.parquet")
+	options := duckdb.Restless(duckdb.Options{Threads: 2, Lazy: true, Copies: folder}, restless)
+	q := engine.Query{SQL: "SELECT CAST(-count(*) AS HUGEINT) AS x0 FROM t", Tables: []string{"t"}, Values: 1,
+		Totals: &engine.Totals{Totals: 1, SQL: fmt.Sprintf("SELECT x0 FROM (SELECT unnest(x, recursive := true) FROM (SELECT discreet_totals_0_1('1 1 1 n', %s, %s, TRUE, 0, CAST(0 AS UBIGINT)) AS x FROM %s))", engine.UnitNumber, engine.UnitRows, engine.LaidName("t"))}}
+	ask := func(e *duckdb.Engine, q engine.Query) int64 {
+		t.Helper()
+		x, err := e.Exact(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x.RevealExact()[0][0].(sqltype.Decimal).Unscaled.Int64()
+	}
+	e := open(t, c, options)
+	if got := ask(e, q); got != -4 {
+		t.Errorf("without a copy: %d", got)
+	}
+	if _, err := e.MakeCopy(t.Context(), "t"); err != nil {
+		t.Fatal(err)
+	}
+	next := open(t, c, options)
+	for range 3 { // planned, and by the plan
+		if got := ask(next, q); got != 3 {
+			t.Errorf("units of the copy: %d", got)
+		}
+	}
+	columns := q
+	columns.Totals, columns.SQL = nil, "SELECT CAST(count(*) AS HUGEINT) AS x0 FROM (DESCRIBE t)"
+	if got := ask(next, columns); got != 2 {
+		t.Errorf("the table has %d columns", got)
+	}
+	wrong := q
+	wrong.Totals = &engine.Totals{Totals: 1, SQL: strings.Replace(q.Totals.SQL, engine.LaidName("t"), engine.LaidName("t")+" WHERE v IS NULL OR v < 4", 1)}
+	if got := ask(next, wrong); got != -4 {
+		t.Errorf("rows are missing: %d", got)
+	}
+	write(", (4, 1)")
+	if got := ask(next, q); got != -5 {
+		t.Errorf("changed: %d", got)
 	}
 }

@@ -81,7 +81,7 @@ type Engine struct {
 	shapes    shapes       // of statements that could be planned
 	archive   *archive     // nil without one
 	scratches scratches
-	leasts    leasts
+	functions functions
 
 	opening  sync.Mutex         // guards what follows
 	attached databases          // DuckDB files

@@ -22,10 +22,12 @@ var sliceCounts = []int64{1, 8, 64}
 
 // Exact runs a release's query. The rows come in the order of their keys.
 func (e *Engine) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {
-	rows, err := e.exact(ctx, e.byUnit(ctx, q))
-	if err != nil && q.Least != nil && ctx.Err() == nil { // its own SQL may need less
-		q.Least = nil
-		rows, err = e.exact(ctx, q)
+	rows, asked, err := e.exact(ctx, q)
+	for err != nil && (asked.Totals != nil || asked.Least != nil) && ctx.Err() == nil { // another form, or its own SQL, may need less
+		if q.Totals = nil; asked.Totals == nil {
+			q.Least = nil
+		}
+		rows, asked, err = e.exact(ctx, q)
 	}
 	if err != nil {
 		return nil, failure(ctx, err)
@@ -41,21 +43,22 @@ func (e *Engine) Exact(ctx context.Context, q engine.Query) (*engine.Exact, erro
 	return engine.NewExact(rows), nil
 }
 
-// exact returns the rows in any order.
-func (e *Engine) exact(ctx context.Context, q engine.Query) (rows [][]sqltype.Value, err error) {
-	counts := sliceCounts
-	if !q.Sliceable || q.Least != nil { // whose own SQL may have several
-		counts = counts[:1]
-	}
+// exact returns the rows in any order, and the form that was asked: which one can be, is known once the tables are fresh.
+func (e *Engine) exact(ctx context.Context, q engine.Query) (rows [][]sqltype.Value, asked engine.Query, err error) {
 	err = e.steady(ctx, q.Tables, func() (err error) {
+		asked = e.byUnit(ctx, q)
+		counts := sliceCounts
+		if !q.Sliceable || asked.Least != nil || asked.Totals != nil { // whose own SQL may have several
+			counts = counts[:1]
+		}
 		for _, n := range counts {
-			if rows, err = e.sliced(ctx, q, n); !outOfMemory(err) {
+			if rows, err = e.sliced(ctx, asked, n); !outOfMemory(err) {
 				break
 			}
 		}
 		return err
 	})
-	return rows, err
+	return rows, asked, err
 }
 
 func outOfMemory(err error) bool {

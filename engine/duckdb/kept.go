@@ -73,7 +73,7 @@ func (e *Engine) lay(ctx context.Context, c *duckdb.Conn, t *catalog.Table, view
 	if found == nil {
 		return false, nil
 	}
-	if _, err := c.ExecContext(ctx, "CREATE OR REPLACE VIEW "+quote(t.Name)+" AS FROM "+found.table, nil); err != nil {
+	if err := show(ctx, c, t, found); err != nil {
 		_, detached := c.ExecContext(context.WithoutCancel(ctx), "DETACH "+found.alias, nil)
 		return false, errors.Join(err, detached)
 	}

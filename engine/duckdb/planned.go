@@ -115,7 +115,10 @@ func (p *plans) close() error {
 // that was made before if there is one.
 func (e *Engine) run(ctx context.Context, q engine.Query, types []sqltype.Type, slices, slice int64) (rows [][]sqltype.Value, err error) {
 	text := q.SQL
-	if q.Least != nil {
+	switch {
+	case q.Totals != nil:
+		text = q.Totals.SQL
+	case q.Least != nil:
 		text = q.Least.SQL
 	}
 	text = transport(text, types)

@@ -160,7 +160,11 @@ func (e *Engine) copy(ctx context.Context, s *copied) error {
 		} else if err = s.fill(ctx, c, into); err == nil && kept != nil {
 			_ = kept(into) // else it is copied again
 		}
-		if err == nil {
+		switch {
+		case err != nil:
+		case found != nil:
+			err = show(ctx, c, s.table, found)
+		default:
 			_, err = c.ExecContext(ctx, "CREATE OR REPLACE VIEW "+quote(s.table.Name)+" AS FROM "+into, nil)
 		}
 		if err != nil {
@@ -223,7 +227,7 @@ func (e *Engine) archived(ctx context.Context, c *duckdb.Conn, t *catalog.Table,
 		}
 	}
 	return nil, func(records string) error {
-		return e.archive.keep(ctx, c, records, byUnit(t), alias, name, of, paths, func() bool {
+		return e.archive.keep(ctx, c, laidOut(t, records), alias, name, of, paths, func() bool {
 			after, err := filesOf(t)
 			return err == nil && now.same(after)
 		})

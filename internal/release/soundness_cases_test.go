@@ -3,6 +3,7 @@
 package release_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -106,6 +107,47 @@ func TestSoundnessCases(t *testing.T) {
 			})
 			if err := m.check(x, pipeline{planted: true, plan: offUnit}, &seen); err == nil {
 				t.Error("rows of other units decide which rows there are, and it is not caught")
+			}
+		})
+	}
+}
+
+// A form over copies is found wrong where it bounds too little: of a unit with more rows, in more groups, than it may have, with a greater sum.
+func TestFaultsOverCopiesAreCaught(t *testing.T) {
+	laidTable := &table{name: "t0", domain: "one", bounds: "max_groups_per_unit = 2\nmax_rows_per_group = 2\n", columns: []column{
+		{template: template{name: "u", typ: "bigint", kind: whole}},
+		{template: template{name: "s", typ: "text", kind: textual}, declared: `, domain = ["a", "b", "c"]`},
+		{template: template{name: "i", typ: "bigint", kind: whole}, declared: ", lower = 0, upper = 10"},
+		{template: template{name: "n", typ: "bigint", kind: whole}, declared: ", lower = 0, upper = 10, sum_lower = 0, sum_upper = 12"},
+	}}
+	rest := []row{{"2", "a", "3", "4"}, {"2", nil, "3", "4"}, {"3", "other", "3", "4"}, {"4", "c", nil, nil}}
+	all := rest[:len(rest):len(rest)]
+	for i := range 15 {
+		all = append(all, row{"1", "abc"[i%3 : i%3+1], "10", "10"})
+	}
+	m := newMachines(t)
+	for fault, of := range map[string]struct {
+		statement string
+		pipeline  pipeline
+	}{
+		"none of counts":          {"SELECT s, count(*) FROM t0 GROUP BY s", pipeline{}},
+		"none of sums":            {"SELECT s, sum(i) FROM t0 WHERE u < 9 GROUP BY s", pipeline{}},
+		"none of partial sums":    {"SELECT s, sum(n) FROM t0 GROUP BY s", pipeline{}},
+		"more groups":             {"SELECT s, count(*) FROM t0 GROUP BY s", pipeline{totals: replaceTotals(`(discreet_totals_\d_\d\(')\d+ `, "${1}900 ")}},
+		"more rows":               {"SELECT s, count(*) FROM t0 GROUP BY s", pipeline{totals: replaceTotals(`(discreet_totals_\d_\d\('\d+) \d+ `, "${1} 900 ")}},
+		"more rows of values":     {"SELECT s, sum(i) FROM t0 WHERE u < 9 GROUP BY s", pipeline{totals: replaceTotals(`(discreet_totals_\d_\d\('\d+) \d+ `, "${1} 900 ")}},
+		"no clamp":                {"SELECT s, sum(n) FROM t0 GROUP BY s", pipeline{totals: replaceTotals(`c(\d):-?\d+:-?\d+`, "c$1:-999999999999999:999999999999999")}},
+		"a unit is cut into rows": {"SELECT s, count(*) FROM t0 GROUP BY s", pipeline{totals: replaceTotals(`"?discreet_unit"? AS n, "?discreet_unit_rows"? AS m`, "row_number() OVER () AS n, CAST(1 AS BIGINT) AS m")}},
+	} {
+		t.Run(fault, func(t *testing.T) {
+			x := &example{tables: []*table{laidTable}, d: database{"t0": all}, e: database{"t0": rest}, changed: "one", statements: []string{of.statement}}
+			x.text = x.catalog()
+			var seen coverage
+			planted := of.pipeline.totals != nil
+			of.pipeline.planted = planted
+			err := m.check(x, of.pipeline, &seen)
+			if v, ok := errors.AsType[*violation](err); planted != ok || err != nil && !ok || seen.queries == 0 {
+				t.Errorf("%v, %v, %d queries: %v", err, v, seen.queries, seen.refused)
 			}
 		})
 	}

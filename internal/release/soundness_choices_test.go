@@ -122,8 +122,11 @@ func (m *machines) choice(ctx context.Context, x *example, certificate *stabilit
 	if err != nil {
 		return err
 	}
+	if q.Totals != nil {
+		q.Totals.SQL = laid(b, q.Totals.SQL)
+	}
 	if p.sql != nil {
-		q.SQL, q.Least = p.sql(r, q.SQL), nil
+		q.SQL, q.Least, q.Totals = p.sql(r, q.SQL), nil, nil
 	}
 	broken := func(format string, args ...any) error {
 		return &violation{what: fmt.Sprintf(format, args...), plan: plan.Format(b), sql: q.SQL}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb/least"
+	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -181,26 +182,59 @@ func (g groups) add(h groups) {
 // exactGroups runs a query in a schema. It fails on two rows of one key, and
 // on values that are no integers.
 //
-// Where there is a form by package least, that must say the same.
+// Where there are forms by package least, these must say the same.
 func exactGroups(ctx context.Context, on *sql.Conn, schema string, q engine.Query, salt int64, slice, slices int) (groups, error) {
-	if q.Least != nil {
-		_ = on.Raw(func(c any) error { // which says no if the function is known
-			return least.Register(c.(*duckdb.Conn), least.Shape{Groups: q.Least.Groups, Values: q.Least.Values})
+	var forms []string
+	know := func(register func(*duckdb.Conn) error) {
+		_ = on.Raw(func(c any) error { return register(c.(*duckdb.Conn)) }) // which says no if the function is known
+	}
+	if of := q.Least; of != nil {
+		know(func(c *duckdb.Conn) error {
+			return least.Register(c, least.Shape{Groups: of.Groups, Values: of.Values})
 		})
+		forms = append(forms, of.SQL)
+	}
+	if of := q.Totals; of != nil {
+		know(least.Totals{Values: of.Values, Totals: of.Totals}.Register)
+		if slices == 1 {
+			forms = append(forms, of.SQL)
+		}
 	}
 	own, err := exactRows(ctx, on, schema, q, salt, slice, slices)
-	if err != nil || q.Least == nil || q.Least.SQL == q.SQL {
-		return own, err
+	for _, form := range forms {
+		if err != nil || form == q.SQL {
+			return own, err
+		}
+		other := q
+		other.SQL = form
+		byUnit, failed := exactRows(ctx, on, schema, other, salt, slice, slices)
+		if failed != nil {
+			return nil, failed
+		}
+		if difference := own.differs(byUnit); difference != "" {
+			return nil, fmt.Errorf("%s in the SQL and %s", difference, form)
+		}
 	}
-	q.SQL = q.Least.SQL
-	byUnit, err := exactRows(ctx, on, schema, q, salt, slice, slices)
-	if err != nil {
-		return nil, err
+	return own, err
+}
+
+// laid is a query with the rows of a copy, as a copy has them, in place of its name: in no order.
+func laid(b *plan.Bounded, text string) string {
+	n := b.Input
+	for {
+		switch of := n.(type) {
+		case *plan.Filter:
+			n = of.Input
+		case *plan.Project:
+			n = of.Input
+		case *plan.Scan:
+			unit, quoted := `"`+of.Table.Unit.Column.Name+`"`, `"`+engine.LaidName(of.Table.Name)+`"`
+			return strings.ReplaceAll(text, "FROM "+quoted, fmt.Sprintf(`FROM (SELECT *, dense_rank() OVER (ORDER BY %s) AS %s, count(*) OVER (PARTITION BY %s) AS %s FROM "%s") AS t`,
+				unit, engine.UnitNumber, unit, engine.UnitRows, of.Table.Name))
+		default:
+			return text
+		}
 	}
-	if difference := own.differs(byUnit); difference != "" {
-		return nil, fmt.Errorf("%s in the SQL and %s", difference, q.SQL)
-	}
-	return byUnit, nil
 }
 
 func exactRows(ctx context.Context, on *sql.Conn, schema string, q engine.Query, salt int64, slice, slices int) (groups, error) {

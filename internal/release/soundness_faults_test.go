@@ -235,6 +235,11 @@ func replace(pattern, by string) func(*stability.Release, string) string {
 	return func(_ *stability.Release, text string) string { return re.ReplaceAllString(text, by) }
 }
 
+func replaceTotals(pattern, by string) func(*engine.Totals) {
+	re := regexp.MustCompile(pattern)
+	return func(t *engine.Totals) { t.SQL = re.ReplaceAllString(t.SQL, by) }
+}
+
 func replaceLeast(pattern, by string) func(*engine.Least) {
 	re := regexp.MustCompile(pattern)
 	return func(l *engine.Least) { l.SQL = re.ReplaceAllString(l.SQL, by) }

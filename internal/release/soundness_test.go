@@ -78,6 +78,7 @@ type pipeline struct {
 	plan      func(*stability.Release, *plan.Bounded) // the plan to run
 	sql       func(*stability.Release, string) string // its text, which is then the only one
 	least     func(*engine.Least)                     // its text by package least
+	totals    func(*engine.Totals)                    // its text over copies
 	claim     func(*stability.Release)                // the certificate
 	applies   func(*stability.Release) bool           // what a fault of canonical concerns
 	over      render.Stages                           // what stages are
@@ -311,6 +312,9 @@ func (p pipeline) query(r *stability.Release, values [][]sqltype.Value) (b *plan
 	if q.Groups != "" && (strings.Contains(q.Groups, "$salt") || strings.Count(q.SQL, "("+q.Groups+")") != 1) {
 		return b, q, false, fmt.Errorf("the groups depend on the salt, or do not stand in the query once: %s in %s", q.Groups, q.SQL)
 	}
+	if q.Totals != nil {
+		q.Totals.SQL = laid(b, q.Totals.SQL)
+	}
 	if err != nil || !p.planted {
 		return b, q, true, err
 	}
@@ -322,12 +326,20 @@ func (p pipeline) query(r *stability.Release, values [][]sqltype.Value) (b *plan
 		return b, q, false, err
 	}
 	if p.sql != nil {
-		q.SQL, q.Least = p.sql(r, q.SQL), nil
+		q.SQL, q.Least, q.Totals = p.sql(r, q.SQL), nil, nil
 	}
 	if p.least != nil && q.Least != nil {
 		text = q.Least.SQL
 		p.least(q.Least)
-		q.SQL = q.Least.SQL
+		q.SQL, q.Totals = q.Least.SQL, nil
+	}
+	if q.Totals != nil {
+		q.Totals.SQL = laid(b, q.Totals.SQL)
+	}
+	if p.totals != nil && q.Totals != nil {
+		text = q.Totals.SQL
+		p.totals(q.Totals)
+		q.SQL, q.Least = q.Totals.SQL, nil
 	}
 	if p.claim != nil {
 		p.claim(r)

@@ -85,6 +85,9 @@ func (m *machines) leaves(ctx context.Context, x *example, certificate *stabilit
 		if err != nil {
 			return err
 		}
+		if q.Totals != nil {
+			q.Totals.SQL = laid(b, q.Totals.SQL)
+		}
 		if p.sql != nil {
 			q.SQL = p.sql(r, q.SQL)
 		}

@@ -149,6 +149,7 @@ func (d Dialect) release(b *plan.Bounded, stages Stages, compared bool) (engine.
 	}
 	q.SQL, q.Tables = w.render(source(input, all)), r.tables
 	q.Least = w.byUnit(source(input, where))
+	q.Totals = w.totals(r, rows)
 	q.Groups = w.groups
 	return q, r.err
 }

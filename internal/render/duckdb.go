@@ -118,3 +118,13 @@ func (duckDB) least(groups, values int, code string, v []string, rows string) st
 	return fmt.Sprintf("SELECT u, unnest(kept, recursive := true) FROM (SELECT u, discreet_least_%d_%d(%s) AS kept FROM (%s) AS t GROUP BY u) AS t",
 		groups, values, strings.Join(append([]string{code}, v...), ", "), rows)
 }
+
+// position is a function, as place is.
+func (duckDB) position(value, texts string) string {
+	return fmt.Sprintf("list_position([%s], %s) - 1", texts, value)
+}
+
+func (duckDB) totals(values, sums int, asked string, arguments []string, rows string) string {
+	return fmt.Sprintf("SELECT unnest(totals, recursive := true) FROM (SELECT discreet_totals_%d_%d('%s', %s) AS totals FROM (%s) AS t) AS t",
+		values, sums, asked, strings.Join(arguments, ", "), rows)
+}

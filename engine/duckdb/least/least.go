@@ -55,13 +55,19 @@ func Register(c *duckdb.Conn, s Shape) error {
 	if s.Groups < 1 || s.Values < 0 || s.Values > Most {
 		return fmt.Errorf("register %s: there is no such shape", s.Name())
 	}
-	// The driver keeps DuckDB's connection to itself.
+	return register(c, s.Name(), func(conn C.duckdb_connection) bool {
+		return C.discreet_least_register(conn, C.int(s.Groups), C.int(s.Values)) != 0
+	})
+}
+
+// register makes a function known to the instance of a connection, which the driver keeps to itself.
+func register(c *duckdb.Conn, name string, function func(conn C.duckdb_connection) bool) error {
 	conn := reflect.ValueOf(c).Elem().FieldByName("conn")
 	if !conn.IsValid() || conn.Type() != reflect.TypeFor[mapping.Connection]() || conn.FieldByName("Ptr").IsNil() {
-		return fmt.Errorf("register %s: the driver holds its connection in another way: %w", s.Name(), errRefused)
+		return fmt.Errorf("register %s: the driver holds its connection in another way: %w", name, errRefused)
 	}
-	if C.discreet_least_register(C.duckdb_connection(conn.FieldByName("Ptr").UnsafePointer()), C.int(s.Groups), C.int(s.Values)) == 0 {
-		return fmt.Errorf("register %s: %w", s.Name(), errRefused)
+	if !function(C.duckdb_connection(conn.FieldByName("Ptr").UnsafePointer())) {
+		return fmt.Errorf("register %s: %w", name, errRefused)
 	}
 	return nil
 }

@@ -1,0 +1,62 @@
+//go:build cgo
+
+package least
+
+/*
+#include "least.h"
+*/
+import "C"
+
+import (
+	"fmt"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+)
+
+// MostTotals is the greatest number of totals.
+const MostTotals = C.LEAST_TOTALS
+
+// Totals says which of the functions is meant that read the rows of a copy, of which it is known of every row how many rows its unit
+// has, and return what all units together contribute to each group:
+//
+//	discreet_totals_VALUES_TOTALS(asked VARCHAR, unit BIGINT, rows BIGINT, shown BOOLEAN, code BIGINT, hash UBIGINT, value BIGINT, ...)
+//	    -> STRUCT(g BIGINT, x0 HUGEINT, ...)[]
+//
+// It is called without GROUP BY, over all rows of the copy: rows that are not shown, and those whose code is NULL, are in no
+// group, but must come. Codes are those of the package, and a group's number is in 16 of their last 24 bits, above the last 8. What is asked is
+// a constant: L0, R and the number of groups, and of each total
+//
+//	n              rows, R of a unit and group at most
+//	u              units
+//	sJ             units that have a value J
+//	aJ             values J of the R first rows of a unit and group, in the order of their hashes, and then of all values that are added
+//	cJ:LOWER:UPPER sums of values J of all of a unit's rows in a group, clamped
+//
+// as in "8 4 100 n c0:-5:9". A group without units is not returned, and a total to which nothing was added is NULL.
+//
+// # Why it is right in any order, and fast in one
+//
+// A state holds of a unit what package least keeps of it, and the R first rows of each group: functions of the multiset of the unit's rows, that can be
+// computed of parts of them and merged (a row that is not among the R first of a part is not among those of the whole). It adds a unit's
+// contribution to the totals once it has seen as many rows as the unit has, by the copy. While rows of one unit follow each other, that needs no
+// table of units. A unit of which rows are missing when another's come waits in a table, where what else comes of it is merged with it: in the same
+// state, or when states are combined. So neither the order of rows, nor how they are cut into chunks, nor how they are divided among threads, matters to
+// the totals, and no unit is added twice or in parts. At the end no unit waits: otherwise the query fails, as then a row of the copy did not come,
+// which no record can bring about. That no row comes twice, it takes from DuckDB, as every aggregate does.
+//
+// Memory is bounded by the totals of each thread and the units that wait: where rows come in the order of their units, two of each part of the copy that a thread
+// reads at a time (122,880 rows), of fixed size, however many rows they have.
+type Totals struct{ Values, Totals int }
+
+// Name is the function's.
+func (t Totals) Name() string { return fmt.Sprintf("discreet_totals_%d_%d", t.Values, t.Totals) }
+
+// Register makes the function known to the instance of a connection, once.
+func (t Totals) Register(c *duckdb.Conn) error {
+	if t.Values < 0 || t.Values > Most || t.Totals < 1 || t.Totals > MostTotals {
+		return fmt.Errorf("register %s: there is no such function", t.Name())
+	}
+	return register(c, t.Name(), func(conn C.duckdb_connection) bool {
+		return C.discreet_totals_register(conn, C.int(t.Values), C.int(t.Totals)) != 0
+	})
+}

@@ -1,0 +1,150 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// A dialect that adds up by unit has a function that reads the rows of a copy and says what all units contribute: see engine.Totals.
+type totalling interface {
+	byUnit
+	totals(values, sums int, asked string, arguments []string, rows string) string // SELECTs g, x0, ...
+	position(value, texts string) string                                           // of a text among constants, from 0; negative or NULL where it is none of them
+}
+
+const (
+	// positions bounds a list in which texts of a copy are looked for one by one: few different ones are a dictionary there, of
+	// which each is looked for once.
+	positions = 256
+	// totalBytes bounds what is held of a unit.
+	totalBytes = 8 << 10
+)
+
+// laid prints a relation over a copy, with all of its rows: beside its columns there are n, the number of the unit, which
+// column unit has, m, how many rows it has, and f, whether the row is one of the relation. It is "" of a relation that is not made of
+// single rows of one table with that unit.
+func (r *renderer) laid(n plan.Node, unit int) string {
+	const beside = ", n, m, f"
+	switch n := n.(type) {
+	case *plan.Scan:
+		t := n.Table
+		if t.Unit.Kind != catalog.UnitColumn || unit >= len(t.Columns) || t.Columns[unit] != t.Unit.Column || t.Mapping != nil {
+			return ""
+		}
+		return fmt.Sprintf("SELECT %s, %s AS n, %s AS m, TRUE AS f FROM %s", list(len(t.Columns), func(i int) string {
+			return quote(t.Columns[i].Name) + " AS " + column(i)
+		}), engine.UnitNumber, engine.UnitRows, quote(engine.LaidName(t.Name)))
+	case *plan.Filter:
+		if of := r.laid(n.Input, unit); of != "" {
+			return fmt.Sprintf("SELECT %s, n, m, f AND (%s) AS f FROM (%s) AS t", columns(n), r.scope(column).expr(n.Condition), of)
+		}
+	case *plan.Project:
+		if unit >= len(n.Exprs) {
+			return ""
+		}
+		ref, ok := n.Exprs[unit].(*plan.Ref)
+		if !ok {
+			return ""
+		}
+		if of := r.laid(n.Input, ref.Index); of != "" {
+			s := r.scope(column)
+			return fmt.Sprintf("SELECT %s%s FROM (%s) AS t", list(len(n.Exprs), func(i int) string { return as(s.expr(n.Exprs[i]), column(i)) }), beside, of)
+		}
+	}
+	return ""
+}
+
+// totals renders a bounded aggregation over a copy, whose function decides by the same codes and hashes what every other form of the query
+// keeps. rows are the columns of a unit's rows, of which listed ones are replaced.
+func (w *bounded) totals(r *renderer, rows []string) *engine.Totals {
+	b := w.node
+	d, able := w.dialect.(totalling)
+	number, size := w.number()
+	if !able || w.compared || b.Whole || b.Bin != nil || !w.cuts() || number == "" || size+rowBits > packedBits {
+		return nil
+	}
+	of := r.laid(b.Input, b.Unit)
+	if of == "" {
+		return nil
+	}
+	rows = slices.Clone(rows)
+	shown, code, all := []string{"f"}, "", 1
+	for i, k := range b.Keys {
+		key, texts := w.keys[i], w.listed(i)
+		place := key
+		if w.placing(i) != nil {
+			shown, place = append(shown, key+" > 0"), "("+key+" - 1)"
+		} else {
+			shown = append(shown, key+" >= 0")
+			if len(texts) > positions {
+				place = "CAST(enum_code(" + key + ") AS BIGINT)"
+				shown[len(shown)-1] = key + " IS NOT NULL"
+			} else {
+				rows[1+i] = d.position(w.scope.expr(k), w.texts(texts)) + " AS " + key
+			}
+		}
+		if code += place; all > 1 {
+			code += fmt.Sprintf(" * %d", all)
+		}
+		code += " + "
+		all *= len(texts)
+	}
+	code = d.high(w.hash(w.keys), packedBits) + " | " + at("("+strings.TrimSuffix(code, " + ")+")", rowBits)
+	asked, hash := []string{fmt.Sprint(b.MaxGroups), fmt.Sprint(b.MaxRows), fmt.Sprint(all)}, "CAST(0 AS UBIGINT)"
+	var values []string
+	for i, c := range b.Contributions {
+		j := len(values)
+		switch {
+		case c.Kind == plan.DistinctValues,
+			c.Kind == plan.UnitCount && b.Shown != nil, // a unit of several groups of one that is shown is one
+			(c.Kind == plan.Added || c.Kind == plan.Clamped) && c.Value.Type() != sqltype.Of(sqltype.Bigint),
+			c.Kind == plan.Clamped && (c.Lower.BitLen() > 80 || c.Upper.BitLen() > 80):
+			return nil
+		case c.Kind == plan.Added && isOne(c.Value):
+			asked = append(asked, "n")
+			continue
+		case c.Kind == plan.Added:
+			asked = append(asked, fmt.Sprintf("a%d", j))
+		case c.Kind == plan.Clamped:
+			asked = append(asked, fmt.Sprintf("c%d:%s:%s", j, c.Lower, c.Upper))
+		case c.Value == nil:
+			asked = append(asked, "u")
+			continue
+		default:
+			asked, values = append(asked, fmt.Sprintf("s%d", j)), append(values, fmt.Sprintf("CASE WHEN v%d THEN 1 END", i))
+			continue
+		}
+		values = append(values, fmt.Sprintf("v%d", i))
+	}
+	held := int64(128)
+	if len(w.chosen) > 0 {
+		hash = w.hash(append(w.keys[:len(w.keys):len(w.keys)], w.chosen...))
+		held += 40 * b.MaxRows
+	}
+	if len(values) > leastValues || len(b.Contributions) > totalsMost || b.MaxGroups*held > totalBytes {
+		return nil
+	}
+	arguments := append([]string{"n", "m", strings.Join(shown, " AND "), code, hash}, values...)
+	text := d.totals(len(values), len(b.Contributions), strings.Join(asked, " "), arguments,
+		fmt.Sprintf("SELECT %s, n, m, f FROM (%s) AS t", strings.Join(rows, ", "), of))
+	var columns []string
+	stride := 1
+	for i := range w.keys {
+		list := w.listed(i)
+		columns = append(columns, d.nth(w.texts(list), fmt.Sprintf("(g // %d) %% %d", stride, len(list))))
+		stride *= len(list)
+	}
+	for i := range b.Contributions {
+		columns = append(columns, fmt.Sprintf("x%d", i))
+	}
+	return &engine.Totals{SQL: w.addUp(fmt.Sprintf("SELECT %s FROM (%s) AS t", strings.Join(columns, ", "), text)), Values: len(values), Totals: len(b.Contributions)}
+}
+
+// totalsMost is how many contributions are added up at once.
+const totalsMost = 8
