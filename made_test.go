@@ -347,7 +347,8 @@ func TestNotMade(t *testing.T) {
 		t.Errorf("no count decides: %+v", chosen.Mechanisms)
 	}
 	w.told("SELECT k, free, count(*) FROM t GROUP BY k, free", w.at("0.3"), false)
-	w.told("SELECT k, s, count(x), sum(x) FROM t WHERE x > 4 GROUP BY k, s", w.at("0.3"), false)
+	w.told("SELECT k, s, count(x), sum(x), count(DISTINCT n) FROM t WHERE x > 4 GROUP BY k, s", w.at("0.3"), false)
+	w.told("SELECT k, s, count(x), sum(x) FILTER (WHERE n > 1) FROM t WHERE x > 5 GROUP BY k, s", w.at("0.3"), false)
 	none := func(sql string) {
 		t.Helper()
 		spent, asked := w.spent(), len(w.recorder.asked)
@@ -377,6 +378,8 @@ func TestNotMade(t *testing.T) {
 		"SELECT k, count(*) FROM t WHERE x > 2 AND s IS NULL GROUP BY k",                             // of rows that no group has
 		"SELECT k, count(*) FROM t WHERE x > 2 AND s = 'X' GROUP BY k",                               // likewise
 		"SELECT k, avg(x) FROM t WHERE x > 2 GROUP BY k",                                             // a count alone
+		"SELECT k, avg(x) FILTER (WHERE n > 1) FROM t WHERE x > 5 GROUP BY k",                        // a count of more rows than the sum has
+		"SELECT k, count(DISTINCT n) FROM t WHERE x > 4 GROUP BY k",                                  // distinct values do not add up
 		"SELECT k, n, s, count(*) FROM t WHERE x > 2 GROUP BY ROLLUP (k, n, s)",                      // finer groups
 		"SELECT k, s, count(DISTINCT who) FROM t WHERE x > 2 GROUP BY CUBE (k, s)",                   // units do not add up
 		"SELECT k, count(*) FROM t WHERE x > 2 AND upper(s) = 'F' GROUP BY k",                        // by a condition that is not known here
@@ -439,6 +442,9 @@ func TestMadeCutsNoMore(t *testing.T) {
 		{three, fine, "SELECT k, s, count(*), sum(x) FROM t GROUP BY ROLLUP (k, s)", true}, // bounded by the same groups
 		{three, fine, "SELECT k, s, count(*) FROM t GROUP BY GROUPING SETS (s, k)", true},
 		{one, "SELECT n, count(*) FROM t GROUP BY n", "SELECT count(*) FROM t", false},
+		{one, "SELECT k, count(*), sum(x) FROM t GROUP BY k", "SELECT k, count(*) FROM t GROUP BY k", true},
+		{one, "SELECT k, count(*), sum(x) FROM t GROUP BY k", "SELECT k, count(*) FROM bounded GROUP BY k", false}, // whose groups are fewer: rows of others may have taken their place
+		{kept, "SELECT k, count(*), sum(x) FROM t GROUP BY k", "SELECT k, count(*) FROM bounded GROUP BY k", true},
 		{three, fine, "SELECT k, count(*) FROM t WHERE s = 'F' GROUP BY k", false}, // others may have taken the place of its groups
 		{three, fine, "SELECT k, s, count(*) FROM t WHERE s = 'F' GROUP BY k, s", false},
 		{three, fine, "SELECT count(DISTINCT who) FROM t WHERE s = 'F' AND k = 'a'", false},
@@ -507,6 +513,25 @@ func TestMadeOfSetsWithinOtherDomains(t *testing.T) {
 		if x := release.Remake(all[i], releases("(SELECT * FROM t) AS q")[i]); x == nil || !x.Same() {
 			t.Errorf("set %d is not the same", i)
 		}
+	}
+}
+
+// Which groups are picked is found once for releases that pick alike, and anew for others.
+func TestMadePicksAlike(t *testing.T) {
+	w := shelve(t, "zcdp")
+	one := func(sql string) *release.Comparable {
+		return must(w.plan(t.Context(), sql, w.at("0.1"))).releases[0]
+	}
+	asked := one("SELECT k, count(*) FROM t WHERE s = 'F' GROUP BY k")
+	picked := release.Remake(asked, one("SELECT k, s, count(*), sum(x) FROM t GROUP BY k, s"))
+	if !picked.Group() || picked.Most != 1 {
+		t.Fatalf("%+v", picked)
+	}
+	if x := release.Remake(asked, one("SELECT k, s, count(*) FROM t GROUP BY k, s")); !x.GroupAs(picked) || x.Most != 1 {
+		t.Errorf("the same groups are not picked: %+v", x)
+	}
+	if x := release.Remake(asked, one("SELECT k, s, count(*) FROM t WHERE s = 'F' GROUP BY k, s")); x.GroupAs(picked) {
+		t.Errorf("other groups are picked: %+v", x)
 	}
 }
 

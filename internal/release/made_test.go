@@ -142,6 +142,9 @@ func TestBoundOfGatheredNoise(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
+						if _, _, _, ok := sumsOf(own.Additive, beta, 1); ok {
+							t.Error("sums over rows are bounded by the law of a part")
+						}
 						missed, by, squares := 0, 0, 0.0
 						for range sums {
 							total := new(big.Int)

@@ -207,16 +207,19 @@ func (f *Form) MadeOf(other *Form) *Made {
 		}
 		m.where = append(m.where, over)
 	}
-	m.bounding = m.Keys
-	if r.Within != nil {
-		m.bounding = nil
-		for i, text := range f.within {
-			at := other.keyed(text)
-			if at >= 0 && listing(r.Within[i].Domain) != listing(of.Keys[at].Domain) {
-				at = -1
-			}
-			m.bounding = append(m.bounding, at)
+	bounding := f.within
+	if r.Within == nil {
+		bounding = nil
+		for _, k := range f.keys {
+			bounding = append(bounding, k.text)
 		}
+	}
+	for i, text := range bounding {
+		at := other.keyed(text)
+		if at >= 0 && listing(r.Bounding()[i].Domain) != listing(of.Keys[at].Domain) {
+			at = -1
+		}
+		m.bounding = append(m.bounding, at)
 	}
 	return m
 }
