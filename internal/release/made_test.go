@@ -98,6 +98,36 @@ func TestBoundOfAddedNoise(t *testing.T) {
 	}
 }
 
+// TestGatheredNoiseSharesItsBound: parts of a sum are each within their bound but with their share of the probability, and what was
+// rounded is added. Draws would not show a part that has all of the probability.
+func TestGatheredNoiseSharesItsBound(t *testing.T) {
+	t.Parallel()
+	gauss, err := mechanism.NewGaussian(mechanism.GaussianOptions{SensitivitySquared: big.NewRat(1_000_000, 1), Rho: must(privacy.ParseRho("2"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	laplace, err := mechanism.NewLaplace(mechanism.LaplaceOptions{Sensitivity: big.NewRat(400, 1), Epsilon: must(privacy.ParseEpsilon("2"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := gathered{parts: []mechanism.Additive{laplace, gauss}, times: []*big.Int{big.NewInt(3), big.NewInt(7)}, rounded: big.NewInt(5)}
+	got, err := g.Bound(big.NewRat(1, 10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := big.NewInt(5)
+	for i, part := range g.parts {
+		b, err := part.Bound(big.NewRat(1, 20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Add(want, b.Mul(b, g.times[i]))
+	}
+	if got.Cmp(want) != 0 {
+		t.Errorf("the bound is %d, want %d", got, want)
+	}
+}
+
 // A sum of noisy numbers of one release, each so often, lies within its bound but with probability beta: where both have their noise together,
 // and where each has its own; of one group and of several. The bound of a part alone is missed. The figures are those above.
 func TestBoundOfGatheredNoise(t *testing.T) {
