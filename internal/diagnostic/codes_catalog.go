@@ -107,7 +107,7 @@ var catalogEntries = []Entry{
 	{
 		Code:    "D097",
 		Title:   "the files are not as the catalog says",
-		Explain: "`discreet check` found something that makes statements fail or see nothing: a file that is missing or lacks a declared column, or rows that no unit owns. Its report names it, for the owner alone. `discreet ledger create` refuses two more things. The first is a column of which no value can be read as its type, because statements would be charged for NULL: declare in [tables.NAME.csv] how the file is written, or declare the type that the column has, or pass --unread if it is as it should be. The second is a column of a Parquet file whose values stop the engine's reader, because the first statement over it would suspend the domain: write the file anew.",
+		Explain: "`discreet check` found something that makes statements fail or see nothing: a file that is missing or lacks a declared column, or rows that no unit owns. Its report names it, for the owner alone. `discreet ledger create` refuses two more things. The first is a column of which no value can be read as its type, because statements would be charged for NULL: declare in [tables.NAME.csv] how the file is written, or declare the type that the column has, or pass --unread if it is as it should be. The second is a column of a Parquet file whose values stop the engine's reader, because the first statement over it would suspend the domain: write the file anew. A server refuses a catalog that declares no table, as it may have been read while it was being written, and keeps the one that it serves.",
 		Example: "discreet check",
 	},
 	{
