@@ -31,11 +31,12 @@ func TestOneGroupingSaysWhatTwoSay(t *testing.T) {
 	bigint, text, boolean := sqltype.Of(sqltype.Bigint), sqltype.Of(sqltype.Text), sqltype.Of(sqltype.Boolean)
 	if _, err := db.Exec(`CREATE TABLE t AS SELECT CAST(hash(5 * i) % 60 AS BIGINT) AS u, CASE WHEN i % 11 > 0 THEN 'it''s ' || hash(5 * i + 1) % 40 END AS a, 'w' || hash(5 * i + 2) % 4 AS b,
 		CASE WHEN i % 4 > 0 THEN CAST(hash(5 * i + 3) % 21 AS BIGINT) - 7 END AS x, CASE WHEN i % 7 > 0 THEN hash(5 * i + 4) % 2 = 0 END AS c,
-		CASE WHEN i % 5 = 0 THEN 9223372036854775807 WHEN i % 5 = 1 THEN -9223372036854775808 ELSE i END AS y FROM range(3000) AS t(i)`); err != nil {
+		CASE WHEN i % 5 = 0 THEN 9223372036854775807 WHEN i % 5 = 1 THEN -9223372036854775808 ELSE i END AS y,
+		'd' || hash(7 * i) % 310 AS d FROM range(3000) AS t(i)`); err != nil {
 		t.Fatal(err)
 	}
 	table := &catalog.Table{Name: "t", Columns: []*catalog.Column{{Name: "u", Type: bigint}, {Name: "a", Type: text}, {Name: "b", Type: text},
-		{Name: "x", Type: bigint}, {Name: "c", Type: boolean}, {Name: "y", Type: bigint}}}
+		{Name: "x", Type: bigint}, {Name: "c", Type: boolean}, {Name: "y", Type: bigint}, {Name: "d", Type: text}}}
 	table.Unit = catalog.Unit{Kind: catalog.UnitColumn, Column: table.Columns[0]}
 	// Of a copy rows come in any order, those of a unit together or not.
 	orders := []string{"u", "i", "hash(i)"}
@@ -54,6 +55,10 @@ func TestOneGroupingSaysWhatTwoSay(t *testing.T) {
 			as = append(as, fmt.Sprintf("it's %d", i))
 		}
 	}
+	var ds []string // more than are looked for one by one
+	for i := range 300 {
+		ds = append(ds, fmt.Sprintf("d%d", i))
+	}
 	bs := []string{"w2", "w0", "never", "w3"}
 	count := plan.Contribution{Kind: plan.Added, Value: &plan.Literal{Value: int64(1), T: bigint}}
 	clamped := plan.Contribution{Kind: plan.Clamped, Value: ref(3), Lower: big.NewInt(-5), Upper: big.NewInt(9)}
@@ -64,13 +69,15 @@ func TestOneGroupingSaysWhatTwoSay(t *testing.T) {
 	keyed := map[string]plan.Bounded{
 		"places":      {Keys: []plan.Expr{ref(2)}, Listed: [][]string{bs}},
 		"many places": {Keys: []plan.Expr{ref(1)}, Listed: [][]string{as}},
+		"most places": {Keys: []plan.Expr{ref(6)}, Listed: [][]string{ds}},
 		"two keys":    {Keys: []plan.Expr{ref(2), ref(1)}, Listed: [][]string{bs[:3], as}},
 		"a set":       {Keys: []plan.Expr{ref(2), ref(1)}, Listed: [][]string{bs[:3], as}, Shown: []int{1}},
 		"no set":      {Keys: []plan.Expr{ref(2)}, Listed: [][]string{bs}, Shown: []int{}},
 	}
 	for name, b := range keyed {
 		b.Input, b.Names = &plan.Scan{Table: table}, make([]string, len(b.Keys))
-		if name == "two keys" { // of some rows, among columns in another order
+		if name == "two keys" { // of some of some rows, among columns in another order
+			b.Input = &plan.Filter{Input: b.Input, Condition: &plan.Call{Function: plan.Less, Args: []plan.Expr{ref(0), &plan.Literal{Value: int64(50), T: bigint}}, T: boolean}}
 			b.Input = &plan.Project{Input: &plan.Filter{Input: b.Input, Condition: &plan.Call{Function: plan.Or, Args: []plan.Expr{ref(4), &plan.Call{Function: plan.IsNull, Args: []plan.Expr{ref(3)}, T: boolean}}, T: boolean}},
 				Exprs: []plan.Expr{ref(0), ref(1), ref(2), ref(3), ref(4), ref(5)}, Names: make([]string, 6)}
 		}
@@ -155,6 +162,12 @@ func TestOneGroupingSaysWhatTwoSay(t *testing.T) {
 		change(&b)
 		if q := released(t, &b); q.Least != nil {
 			t.Errorf("%s: there is a form: %s", name, q.Least.SQL)
+		}
+	}
+	places.Contributions = []plan.Contribution{count}
+	for rows, want := range map[int64]bool{least.MostRows: true, least.MostRows + 1: false} { // more are refused
+		if places.MaxRows = rows; (released(t, &places).Totals != nil) != want {
+			t.Errorf("%d rows: there is a form over copies: %t", rows, !want)
 		}
 	}
 }

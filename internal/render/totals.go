@@ -24,6 +24,8 @@ const (
 	positions = 256
 	// totalBytes bounds what is held of a unit.
 	totalBytes = 8 << 10
+	// totalRows is the greatest R that the function takes: MostRows of package least.
+	totalRows = 1024
 )
 
 // laid prints a relation over a copy, with all of its rows: beside its columns there are n, the number of the unit, which
@@ -66,7 +68,7 @@ func (w *bounded) totals(r *renderer, rows []string) *engine.Totals {
 	b := w.node
 	d, able := w.dialect.(totalling)
 	number, size := w.number()
-	if !able || w.compared || b.Whole || b.Bin != nil || !w.cuts() || number == "" || size+rowBits > packedBits {
+	if !able || w.compared || b.Whole || b.Bin != nil || !w.cuts() || number == "" || size+rowBits > packedBits || b.MaxRows > totalRows {
 		return nil
 	}
 	of := r.laid(b.Input, b.Unit)

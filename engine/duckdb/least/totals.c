@@ -75,7 +75,7 @@ static int ask(question *q, const char *at, uint32_t totals, uint32_t values) {
 		at = integer(at, &x[i]);
 		if (*at == ' ') at++;
 	}
-	if (x[0] < 1 || x[0] > 1 << 10 || x[1] < 0 || x[1] > 1 << 10 || x[2] < 1 || x[2] > 1 << 20) return 0;
+	if (x[0] < 1 || x[0] > 1 << 10 || x[1] < 0 || x[1] > LEAST_ROWS || x[2] < 1 || x[2] > 1 << 20) return 0;
 	*q = (question){.groups = (uint64_t)x[0], .rows = (uint64_t)x[1], .all = (uint32_t)x[2], .totals = totals, .values = values};
 	for (uint32_t i = 0; i < totals; i++) {
 		q->total[i].kind = *at++;
@@ -373,6 +373,9 @@ static void update(duckdb_function_info info, duckdb_data_chunk rows, duckdb_agg
 			u->number = of;
 			u->whole = (uint64_t)rows_of;
 			u->seen = u->marks = u->used = 0;
+		} else if (u->whole != (uint64_t)rows_of) {
+			wrong = no_copy;
+			break;
 		}
 		u->seen++;
 		if (!valid(has[shown], i) || !((uint8_t *)data[shown])[i] || !valid(has[code], i)) continue;

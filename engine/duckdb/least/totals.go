@@ -13,8 +13,11 @@ import (
 	duckdb "github.com/duckdb/duckdb-go/v2"
 )
 
-// MostTotals is the greatest number of totals.
-const MostTotals = C.LEAST_TOTALS
+// MostTotals is the greatest number of totals, and MostRows the greatest R.
+const (
+	MostTotals = C.LEAST_TOTALS
+	MostRows   = C.LEAST_ROWS
+)
 
 // Totals says which of the functions is meant that read the rows of a copy, of which it is known of every row how many rows its unit
 // has, and return what all units together contribute to each group:
@@ -42,7 +45,7 @@ const MostTotals = C.LEAST_TOTALS
 // table of units. A unit of which rows are missing when another's come waits in a table, where what else comes of it is merged with it: in the same
 // state, or when states are combined. So neither the order of rows, nor how they are cut into chunks, nor how they are divided among threads, matters to
 // the totals, and no unit is added twice or in parts. At the end no unit waits: otherwise the query fails, as then a row of the copy did not come,
-// which no record can bring about. That no row comes twice, it takes from DuckDB, as every aggregate does.
+// which no record can bring about. It fails, too, where rows of a unit that are not yet added say different numbers of rows. That no row comes twice, it takes from DuckDB, as every aggregate does.
 //
 // Memory is bounded by the totals of each thread and the units that wait: where rows come in the order of their units, two of each part of the copy that a thread
 // reads at a time (122,880 rows), of fixed size, however many rows they have.

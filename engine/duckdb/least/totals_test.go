@@ -83,7 +83,7 @@ func TestTotalsOfExtremes(t *testing.T) {
 	}
 }
 
-// Rows that are missing, are one too many, or of no unit are no copy's, and what is asked must be something: the query fails, and no total is wrong. Of no
+// Rows that are missing, are one too many, of no unit, or say different sizes of one unit are no copy's, and what is asked must be something: the query fails, and no total is wrong. Of no
 // rows there are no groups.
 func TestTotalsOfOtherRows(t *testing.T) {
 	f := least.Totals{Totals: 1}
@@ -96,13 +96,30 @@ func TestTotalsOfOtherRows(t *testing.T) {
 			t.Errorf("%s: %d groups, %v", from, n, err)
 		}
 	}
-	for _, from := range []string{"sorted WHERE i <> 77", "shuffled WHERE i <> 77", "(FROM sorted UNION ALL FROM sorted WHERE i = 77)",
+	for _, from := range []string{"sorted WHERE i <> 77", "shuffled WHERE i <> 77", "(SELECT * REPLACE (CASE WHEN i = 80 THEN m + 1 ELSE m END AS m) FROM shuffled)", "(FROM sorted UNION ALL FROM sorted WHERE i = 77)",
 		"(SELECT * REPLACE (CASE WHEN i <> 77 THEN n END AS n) FROM sorted)", "(SELECT * REPLACE (code | 65280 AS code) FROM sorted)"} {
 		if n, err := ask("4 3 30 n", from); err == nil {
 			t.Errorf("%s: %d groups", from, n)
 		}
 	}
-	for _, asked := range []string{"", "n", "4 3 30", "4 3 30 x", "4 3 30 a0", "4 3 30 n n", "0 3 30 n", "4 3 0 n", "4 3 30 c0:1", "4 3 30 n ", strings.Repeat("9", 2000)} {
+	// Units and how many rows each is said to have, row by row: a unit waits where another comes between its rows.
+	for rows, want := range map[string]bool{
+		"(1, 2), (1, 2)":                         true,
+		"(1, 2), (2, 1), (1, 2)":                 true,
+		"(1, 2), (1, 3)":                         false, // one after the other
+		"(1, 2), (1, 1)":                         false,
+		"(1, 2), (2, 1), (1, 3)":                 false, // after a wait, of either
+		"(1, 3), (2, 1), (1, 2)":                 false,
+		"(1, 3), (1, 3), (2, 1), (1, 3), (1, 3)": false, // a row too many after a wait
+	} {
+		if n, err := ask("4 3 30 n", "(SELECT n, m, true AS f, 0 AS code FROM (VALUES "+rows+") AS v(n, m))"); (err == nil) != want || want && n != 1 {
+			t.Errorf("%s: %d groups, %v", rows, n, err)
+		}
+	}
+	if n, err := ask(fmt.Sprintf("4 %d 30 n", least.MostRows), "sorted"); err != nil || n != 30 {
+		t.Errorf("%d groups of most rows, %v", n, err)
+	}
+	for _, asked := range []string{fmt.Sprintf("4 %d 30 n", least.MostRows+1), "", "n", "4 3 30", "4 3 30 x", "4 3 30 a0", "4 3 30 n n", "0 3 30 n", "4 3 0 n", "4 3 30 c0:1", "4 3 30 n ", strings.Repeat("9", 2000)} {
 		if _, err := ask(asked, "sorted"); err == nil && asked != "4 3 30 n " {
 			t.Errorf("%q is asked", asked)
 		}
