@@ -248,6 +248,7 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 	}
 	var stored []releasedTable
 	s.offer(&request, ways, &stored)
+	s.sharpen(&request)
 	end := by.part("reserve")
 	reservation, err := db.config.Ledger.Reserve(ctx, request)
 	end()
@@ -291,7 +292,13 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 	if serves {
 		kept = &keptTables{}
 	}
-	tables, err := db.release(ctx, planned, s.compiled, kept)
+	var tables []releasedTable
+	if x := reservation.Sharpens; x != nil {
+		planned, tables, err = s.sharpened(ctx, x)
+		serves = false // its noise is not what the ledger's events say
+	} else {
+		tables, err = db.release(ctx, planned, s.compiled, kept)
+	}
 	if err == nil {
 		a, err = db.answer(ctx, planned, s.compiled, tables)
 	}
@@ -300,18 +307,28 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 		by.Measured()
 	}
 	var committed any
+	charged := planned.charged(reservation.Charge)
+	if x := reservation.Sharpens; x != nil {
+		charged.Events = x.Events
+	}
 	switch {
 	case errors.Is(err, engine.ErrTooLarge):
-		committed = s.withhold(tables, planned.charged(reservation.Charge))
+		committed = s.withhold(tables, charged)
 	case err != nil:
 		db.suspend(planned, reservation, by, err)
 		return nil, db.unavailable(err)
 	default:
-		a.Cost = planned.charged(reservation.Charge)
+		a.Cost = charged
+		if x := reservation.Sharpens; x != nil {
+			a.Notes = append(a.Notes, fmt.Sprintf("this is the average of what record %d has released and of new noise over the same rows; the new noise alone was charged", x.Reservation))
+		}
 		a.Remaining = remaining(filter.Measure(domain.Measure), reservation.Remaining)
 		answer := keptAnswer{answerJSON: a.json()}
 		if serves {
 			answer.Tables = kept.stored()
+		}
+		if serves && s.averages() {
+			answer.Salts, answer.Keeps = kept.salts, engine.Keeps(db.config.Engine)
 		}
 		committed = answer
 	}

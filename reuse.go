@@ -112,6 +112,7 @@ func (db *Database) ExplainTo(ctx context.Context, sql string, o *QueryOptions, 
 	r := s.Request(by)
 	var tables []releasedTable
 	s.offer(&r, ways, &tables)
+	s.sharpen(&r)
 	found, err := db.config.Ledger.Free(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("look for a stored answer: %w", err)
@@ -121,6 +122,8 @@ func (db *Database) ExplainTo(ctx context.Context, sql string, o *QueryOptions, 
 		return nil, s.unpaid()
 	case found == nil:
 		return e, nil
+	case found.Sharpens != nil:
+		return s.explainSharpened(e, found)
 	case !found.Made:
 		e.Reused = true
 		e.Notes = append(e.Notes, "an answer to this is stored, as precise or more: asked now it costs nothing")

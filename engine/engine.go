@@ -150,6 +150,20 @@ type Laid interface {
 	Layout(ctx context.Context, queries []Query) ([]string, error)
 }
 
+// A Keeper keeps the same rows when the same query is asked with the same salt of the same data, however often and by whichever process, as long as
+// Keeps says the same; "" where that is not known.
+type Keeper interface {
+	Keeps() string
+}
+
+// Keeps is what an engine that is a Keeper says, and of any other "".
+func Keeps(e Engine) string {
+	if k, ok := e.(Keeper); ok {
+		return k.Keeps()
+	}
+	return ""
+}
+
 // Fixed returns a snapshot of an engine: of one that makes none, what each query finds.
 func Fixed(ctx context.Context, e Engine, tables []string) (Snapshot, error) {
 	if s, ok := e.(Snapshotter); ok {

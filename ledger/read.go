@@ -96,6 +96,7 @@ type Entry struct {
 	Charge      filter.Amounts
 	Spent       filter.Amounts // by the domain, after this record
 	Reservation int64          // that a commit or a suspension is about
+	Sharpens    int64          // of a reservation: the one whose answer its answer is averaged with; 0: none
 	Committed   bool           // of a reservation: its answer is stored
 	Note        string
 	Why         string    // of a version: the owner's reason
@@ -132,7 +133,7 @@ func (l *Ledger) History(ctx context.Context) (_ []Entry, err error) {
 // told is a record, for the owner to read. It does not know whether it has a commit.
 func (l *Ledger) told(ctx context.Context, r *record, e *entry) (h Entry, err error) {
 	h = Entry{Seq: r.seq, Kind: r.kind, Time: e.Time, Domain: r.domain, User: e.User, Analyst: e.Analyst, Statement: e.Statement,
-		Parameters: e.Parameters, Certificate: e.Certificate, Delta: e.Delta, Reservation: r.ref, Note: e.Note, Why: e.Why,
+		Parameters: e.Parameters, Certificate: e.Certificate, Delta: e.Delta, Reservation: r.ref, Sharpens: e.Sharpens, Note: e.Note, Why: e.Why,
 		Holders: e.Holders, Rule: e.Rule, Canonical: e.Canonical, Hash: r.hash[:]}
 	if r.domain != "" && e.State != nil {
 		d, err := l.domain(ctx, l.db, r.domain)
@@ -167,8 +168,12 @@ func (l *Ledger) told(ctx context.Context, r *record, e *entry) (h Entry, err er
 }
 
 func (e *entry) events() ([]privacy.Event, error) {
+	return decoded(e.Events)
+}
+
+func decoded(events []json.RawMessage) ([]privacy.Event, error) {
 	var out []privacy.Event
-	for _, data := range e.Events {
+	for _, data := range events {
 		event, err := plan.UnmarshalEvent(data)
 		if err != nil {
 			return nil, err

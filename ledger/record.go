@@ -70,6 +70,8 @@ type entry struct {
 	Repetition  []byte            `json:"repetition,omitempty"` // as the request has it
 	Question    []byte            `json:"question,omitempty"`   // as the request has it
 	Relations   [][]byte          `json:"relations,omitempty"`  // likewise
+	Sharpens    int64             `json:"sharpens,omitempty"`   // the reservation whose answer this one's is averaged with
+	Precision   *precision        `json:"precision,omitempty"`  // of the average
 	Answer      []byte            `json:"answer,omitempty"`     // digest of the answer
 	Note        string            `json:"note,omitempty"`       // of a version: its name
 	Why         string            `json:"why,omitempty"`        // of a version: the owner's reason

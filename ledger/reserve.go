@@ -59,6 +59,10 @@ type Request struct {
 	// answered, as precisely as is asked; and Makes reports of one, and its answer, whether it can.
 	From  []int64
 	Makes func(reservation int64, answer []byte) bool
+	// Sharpens says of events that have released an answer to the Question what would have to be released beside it, so that the average
+	// is as precise as what is asked; nil where nothing is. Averages reports whether the answer has what that needs. See sharpen.go.
+	Sharpens func(events []privacy.Event) []privacy.Event
+	Averages func(answer []byte) bool
 	// Free charges nothing: where no answer serves, the request is refused with ErrNotStored.
 	Free bool
 	// Fresh charges a repetition, too, whose answer is then the newest, and what an answer would serve.
@@ -91,6 +95,8 @@ type Reservation struct {
 	// Served says that Answer is of the same Question, perhaps another's and more precise, and Made that it is one of
 	// Request.From.
 	Served, Made bool
+	// Sharpens is not nil where the charge is for what is released beside a stored answer alone.
+	Sharpens *Sharpened
 }
 
 // Reserve charges a domain for a request. When it returns a reservation, the
@@ -168,33 +174,40 @@ func (r Request) prepare(f filter.Filter, free bool) (p prepared, err error) {
 			return p, errors.New("parameters or certificate are not JSON")
 		}
 	}
-	recorded := make([]privacy.Event, len(r.Events))
-	for i, e := range r.Events {
-		if e, err = privacy.New(e); err != nil {
-			return p, err
-		}
-		// The bytes are what Verify will compute the charge from again, so they must
-		// read back as the event; and it is computed from them here.
-		data, err := json.Marshal(e)
-		if err != nil {
-			return p, fmt.Errorf("encode event: %w", err)
-		}
-		recorded[i], err = plan.UnmarshalEvent(data)
-		if err != nil || recorded[i].String() != e.String() {
-			return p, fmt.Errorf("event %v cannot be recorded exactly: %v", e, err)
-		}
-		p.events = append(p.events, data)
-	}
-	if !free {
-		if p.charge, err = f.Charge(recorded, r.Delta); err != nil {
-			return p, err
-		}
+	if err := p.price(r.Events, r.Delta, f, free); err != nil {
+		return p, err
 	}
 	if r.IdempotencyKey != "" {
 		p.scope = scope(r.Analyst, r.IdempotencyKey)
 		p.request = digestOf([]byte(r.Domain), []byte(r.Statement), r.Parameters)
 	}
 	return p, nil
+}
+
+// price computes what events are charged, and how they are recorded.
+func (p *prepared) price(events []privacy.Event, delta privacy.Delta, f filter.Filter, free bool) (err error) {
+	p.events = nil
+	recorded := make([]privacy.Event, len(events))
+	for i, e := range events {
+		if e, err = privacy.New(e); err != nil {
+			return err
+		}
+		// The bytes are what Verify will compute the charge from again, so they must
+		// read back as the event; and it is computed from them here.
+		data, err := json.Marshal(e)
+		if err != nil {
+			return fmt.Errorf("encode event: %w", err)
+		}
+		recorded[i], err = plan.UnmarshalEvent(data)
+		if err != nil || recorded[i].String() != e.String() {
+			return fmt.Errorf("event %v cannot be recorded exactly: %v", e, err)
+		}
+		p.events = append(p.events, data)
+	}
+	if !free {
+		p.charge, err = f.Charge(recorded, delta)
+	}
+	return err
 }
 
 func (b *batch) reserve(ctx context.Context, r Request, p prepared) (*Reservation, error) {
@@ -226,6 +239,14 @@ func (b *batch) reserve(ctx context.Context, r Request, p prepared) (*Reservatio
 	if r.Guard != nil && !bytes.Equal(r.Guard, s.Guard) {
 		return nil, fmt.Errorf("domain %q: %w, since it was looked at", r.Domain, ErrGuardDiffers)
 	}
+	sharper, err := b.sharpened(ctx, r, d, p)
+	if err != nil {
+		return nil, err
+	}
+	asked := p
+	if sharper != nil {
+		p = sharper.prepared
+	}
 	next := &state{Spent: s.Spent.Add(p.charge), Uncommitted: s.Uncommitted + 1, Guard: s.Guard}
 	if !next.Spent.Within(d.filter.Budget()) {
 		return nil, &ExhaustedError{Domain: r.Domain, Measure: d.Measure, Asked: d.filter.Amounts(p.charge), Left: left(s.Spent)}
@@ -238,17 +259,22 @@ func (b *batch) reserve(ctx context.Context, r Request, p prepared) (*Reservatio
 	if rec.key == nil {
 		rec.key = question(r.Domain, r.Question)
 	}
-	err = b.append(ctx, rec, entry{Time: r.Now, Analyst: r.Analyst, Statement: r.Statement, Parameters: r.Parameters,
+	e := entry{Time: r.Now, Analyst: r.Analyst, Statement: r.Statement, Parameters: r.Parameters,
 		Certificate: r.Certificate, Events: p.events, Delta: r.Delta, Charge: &p.charge, Request: p.request, Repetition: r.Repetition, Question: r.Question, Relations: r.Relations,
-		Holders: r.Holders, Catalog: r.Catalog, State: next})
-	if err != nil {
+		Holders: r.Holders, Catalog: r.Catalog, State: next}
+	out := &Reservation{Domain: r.Domain, Charge: d.filter.Amounts(p.charge), Remaining: left(next.Spent)}
+	if sharper != nil {
+		e.Sharpens, e.Precision, out.Sharpens = sharper.Reservation, &precision{asked.charge, asked.events}, &sharper.Sharpened
+	}
+	if err := b.append(ctx, rec, e); err != nil {
 		return nil, err
 	}
 	b.states[r.Domain] = next
 	if b.open != nil {
 		b.open[rec.seq] = pending{domain: r.Domain, repetition: repetition(r.Analyst, r.Domain, r.Repetition)}
 	}
-	return &Reservation{ID: rec.seq, Domain: r.Domain, Charge: d.filter.Amounts(p.charge), Remaining: left(next.Spent)}, nil
+	out.ID = rec.seq
+	return out, nil
 }
 
 // permit holds a charge against the rules of its holders. It returns the approval that it

@@ -93,7 +93,7 @@ func (l *Ledger) precise(ctx context.Context, q records, r Request, charge filte
 				return nil, err
 			}
 			if e.Charge != nil && e.Request == nil && e.Question != nil { // what was paid for under a key serves its own analyst alone
-				all = append(all, paid{reservation: of.seq, charge: *e.Charge, made: true})
+				all = append(all, paid{reservation: of.seq, charge: *e.precision(), made: true})
 			}
 		}
 	}
@@ -112,14 +112,15 @@ func (l *Ledger) same(ctx context.Context, q records, r Request, charge filter.T
 		if err != nil {
 			return nil, err
 		}
-		if e.Charge == nil || !charge.Within(*e.Charge) {
+		charged := e.precision()
+		if charged == nil || !charge.Within(*charged) {
 			continue
 		}
-		events, err := e.events()
+		events, err := e.released()
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, paid{reservation: of.seq, charge: *e.Charge, events: events})
+		all = append(all, paid{reservation: of.seq, charge: *charged, events: events})
 	}
 	return all, nil
 }
@@ -180,10 +181,12 @@ func (b *batch) served(ctx context.Context, r Request, d domain, guard []byte, p
 type Found struct {
 	Reservation int64
 	Made        bool
+	Sharpens    *Sharpened // not nil where Reserve would charge what is released beside it alone
+	Charge      filter.Amounts
 }
 
 // Free returns the answer of the books that Reserve would tell for a request, as they and the rules are now, and
-// charge nothing; nil where there is none. It tells of no answer that the request's holders may not be told, nor of one that an
+// charge nothing, or that it would sharpen; nil where there is none. It tells of no answer that the request's holders may not be told, nor of one that an
 // idempotency key has.
 func (l *Ledger) Free(ctx context.Context, r Request) (found *Found, err error) {
 	defer wrap(&err, "look for answer")
@@ -205,7 +208,7 @@ func (l *Ledger) Free(ctx context.Context, r Request) (found *Found, err error) 
 		}
 	}
 	all, err := l.precise(ctx, l.reads, r, p.charge)
-	if err != nil || len(all) == 0 {
+	if err != nil || len(all) == 0 && r.Sharpens == nil {
 		return nil, err
 	}
 	if err := l.warm(ctx); err != nil {
@@ -218,7 +221,14 @@ func (l *Ledger) Free(ctx context.Context, r Request) (found *Found, err error) 
 		}
 		answer, of, err := b.served(ctx, r, d, s.Guard, p)
 		if found = nil; answer != nil {
-			found = &Found{of.reservation, of.made}
+			found = &Found{Reservation: of.reservation, Made: of.made}
+		}
+		if answer != nil || err != nil || r.Free || !bytes.Equal(r.Guard, s.Guard) && r.Guard != nil {
+			return err
+		}
+		sharper, err := b.sharpened(ctx, r, d, p)
+		if sharper != nil {
+			found = &Found{Reservation: sharper.Reservation, Sharpens: &sharper.Sharpened, Charge: d.filter.Amounts(sharper.charge)}
 		}
 		return err
 	})
@@ -271,7 +281,7 @@ func (l *Ledger) Asked(ctx context.Context, domain string, after int64, most int
 		if e.Request != nil || e.Question == nil || len(e.Relations) == 0 {
 			continue
 		}
-		events, err := e.events()
+		events, err := e.released()
 		if err != nil {
 			return nil, after, 0, err
 		}

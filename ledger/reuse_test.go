@@ -37,6 +37,7 @@ type answered struct {
 	parts             []int64
 	version           int
 	text              string
+	average           bool // of an answer and what was paid for beside it
 }
 
 func (a answered) cost() int64 { return a.parts[0] + a.parts[1] }
@@ -65,6 +66,38 @@ func (m *books) tells(analyst, question string, parts []int64) string {
 	return ""
 }
 
+// owes is what a request must be charged that nothing serves: what an answer of the same question and version lacks in each part, of the answer
+// that lacks least, if whoever asks may be told it and may ask so much, and it is no average itself; or all.
+func (m *books) owes(analyst, question string, parts []int64) int64 {
+	least := parts[0] + parts[1]
+	limit, limited := m.limits[analyst]
+	for _, a := range m.answers {
+		if m.version == 0 || a.version != m.version || a.question != question || a.average || limited && max(a.cost(), parts[0]+parts[1]) > limit {
+			continue
+		}
+		if a.parts[0] < parts[0] && a.parts[1] < parts[1] {
+			least = min(least, parts[0]+parts[1]-a.cost())
+		}
+	}
+	return least
+}
+
+// sharpens lets a request sharpen answers that are less precise in both parts.
+func sharpens(r Request, parts []int64) Request {
+	r.Sharpens = func(released []privacy.Event) (more []privacy.Event) {
+		for i, e := range released {
+			lacks := new(big.Rat).Sub(big.NewRat(parts[i], 100), e.(privacy.Pure).Epsilon.Rat())
+			if lacks.Sign() <= 0 {
+				return nil
+			}
+			more = append(more, privacy.Pure{Epsilon: must(privacy.NewEpsilon(lacks))})
+		}
+		return more
+	}
+	r.Averages = func([]byte) bool { return true }
+	return r
+}
+
 // Random sequences of questions, at random costs, by accounts with and without limits, of versions, fresh
 // answers, reservations that are never answered, and processes that end, behave as the model does: what is
 // told was paid for, on this version, at no less precision and for nobody who may not ask so much; and what is
@@ -87,7 +120,7 @@ func TestReuseBehavesAsItsModel(t *testing.T) {
 		drawn := func(t *rapid.T) (Request, string, []int64) {
 			who, of := analyst.Draw(t, "analyst"), rapid.SampledFrom([]string{"how many", "how much"}).Draw(t, "question")
 			parts := []int64{rapid.Int64Range(1, 3).Draw(t, "first"), rapid.Int64Range(1, 3).Draw(t, "second")}
-			return asking(who, of, parts...), of, parts
+			return sharpens(asking(who, of, parts...), parts), of, parts
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"ask": func(t *rapid.T) {
@@ -98,6 +131,10 @@ func TestReuseBehavesAsItsModel(t *testing.T) {
 					want = m.tells(r.Analyst, of, parts)
 				}
 				cost := parts[0] + parts[1]
+				owes := cost
+				if !r.Fresh {
+					owes = m.owes(r.Analyst, of, parts)
+				}
 				limit, limited := m.limits[r.Analyst]
 				res, err := l.Reserve(ctx, r)
 				switch {
@@ -106,7 +143,7 @@ func TestReuseBehavesAsItsModel(t *testing.T) {
 						t.Fatalf("%s asks %s %v: %+v, %v, not the stored %q", r.Analyst, of, parts, res, err, want)
 					}
 					return
-				case m.spent+cost > 100:
+				case m.spent+owes > 100:
 					expect(t, err, ErrExhausted)
 					return
 				case limited && cost > limit:
@@ -115,7 +152,10 @@ func TestReuseBehavesAsItsModel(t *testing.T) {
 				case err != nil || res.Answer != nil:
 					t.Fatalf("%s asks %s %v: %+v, %v, not charged", r.Analyst, of, parts, res, err)
 				}
-				m.spent += cost
+				m.spent += owes
+				if (res.Sharpens != nil) != (owes < cost) {
+					t.Fatalf("%s asks %s %v: %+v, owes %d", r.Analyst, of, parts, res, owes)
+				}
 				version := m.version
 				switch rapid.IntRange(0, 5).Draw(t, "then") {
 				case 0: // its process is killed
@@ -124,14 +164,18 @@ func TestReuseBehavesAsItsModel(t *testing.T) {
 					m.version++
 					must(other.NewVersion(ctx, "", "", now))
 				}
-				a := answered{r.Analyst, of, parts, version, fmt.Sprint("answer of ", res.ID)}
+				a := answered{r.Analyst, of, parts, version, fmt.Sprint("answer of ", res.ID), owes < cost}
 				expect(t, l.Commit(ctx, res, []byte(a.text)), nil)
 				m.answers = append(m.answers, a)
 			},
 			"explain": func(t *rapid.T) {
 				r, of, parts := drawn(t)
-				if free, want := must(other.Free(ctx, r)) != nil, m.tells(r.Analyst, of, parts) != ""; free != want {
+				found, want := must(other.Free(ctx, r)), m.tells(r.Analyst, of, parts) != ""
+				if free := found != nil && found.Sharpens == nil; free != want {
 					t.Fatalf("%s explains %s %v: free %v, want %v", r.Analyst, of, parts, free, want)
+				}
+				if owes := m.owes(r.Analyst, of, parts); !want && (found != nil) != (owes < parts[0]+parts[1]) || found != nil && !want && found.Charge.Epsilon.Rat().Cmp(big.NewRat(owes, 100)) != 0 {
+					t.Fatalf("%s explains %s %v: %+v, owes %d", r.Analyst, of, parts, found, owes)
 				}
 			},
 			"ask for less": func(t *rapid.T) { // than all that "how many" says

@@ -25,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,6 +33,7 @@ import (
 	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
+	"github.com/duckdb/duckdb-go/v2/mapping"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
@@ -413,6 +415,18 @@ func connect(o Options, temp string, ordered bool) (*sql.DB, error) {
 
 // Dialect returns "duckdb".
 func (e *Engine) Dialect() string { return "duckdb" }
+
+// Keeps is that of its catalog.
+func (e *Engine) Keeps() string { return Keeps(e.catalog) }
+
+// Keeps names DuckDB's version, whose hash orders a unit's rows, and the way in which package least reads that: it is another when that
+// changes. Of tables that code computes it says nothing, since code may compute others the next time.
+func Keeps(c *catalog.Catalog) string {
+	if slices.ContainsFunc(c.Tables, func(t *catalog.Table) bool { return t.Mapping != nil }) {
+		return ""
+	}
+	return "duckdb " + mapping.LibraryVersion() + ", least 1"
+}
 
 // Public returns the rows of a public table.
 func (e *Engine) Public(ctx context.Context, table string) ([]engine.Column, [][]sqltype.Value, error) {

@@ -158,6 +158,9 @@ func (p *Pool) mended(ctx context.Context, e *Engine) *Engine {
 // Dialect returns "duckdb".
 func (p *Pool) Dialect() string { return p.front.Dialect() }
 
+// Keeps is that of its catalog.
+func (p *Pool) Keeps() string { return p.front.Keeps() }
+
 // Exact runs a release's query.
 func (p *Pool) Exact(ctx context.Context, q engine.Query) (x *engine.Exact, err error) {
 	err = p.in(ctx, func(e *Engine) error {

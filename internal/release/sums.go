@@ -40,6 +40,9 @@ func sumsOf(additive mechanism.Additive, beta *big.Rat, grid float64) (a, b, c f
 	case added:
 		additive, parties = s.Additive, float64(s.terms)
 	}
+	if own, is := additive.(averaged); is { // sub-Gaussian as the law that it stands for, and rounded
+		additive = blended{own.Additive, []*big.Rat{big.NewRat(1, 1)}}
+	}
 	p, _ := beta.Float64()
 	if !(p > 0 && p < 1) {
 		return 0, 0, 0, false

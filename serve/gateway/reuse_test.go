@@ -270,6 +270,9 @@ func TestExplainAgreesWithQuery(t *testing.T) {
 					case unexplained != nil || e.Reused != a.Reused:
 						t.Errorf("%s, and is told a stored answer: %v; explained %+v, %v", words, a.Reused, e, unexplained)
 					default:
+						if !a.Reused && e.Cost.Rho.String() != a.Cost.Rho.String() {
+							t.Errorf("%s, and is charged %v; explained %v", words, a.Cost.Rho, e.Cost.Rho)
+						}
 						told[fmt.Sprintf("granted %v, stored %v", granted && name == "emma", a.Reused)]++
 					}
 				}

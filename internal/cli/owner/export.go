@@ -42,6 +42,7 @@ type exported struct {
 	Certificate json.RawMessage  `json:"certificate,omitempty"`
 	Holders     []string         `json:"holders,omitempty"`
 	Reservation int64            `json:"reservation,omitempty"`
+	Sharpens    int64            `json:"sharpens,omitempty"`
 	Approval    int64            `json:"approval,omitempty"`
 	Answered    bool             `json:"answered,omitempty"`
 	Rule        *ledger.Rule     `json:"rule,omitempty"`
@@ -53,7 +54,7 @@ type exported struct {
 
 func exportedOf(e ledger.Entry) exported {
 	x := exported{Record: e.Seq, Kind: e.Kind, Time: e.Time, User: e.User.String(), Domain: e.Domain, Analyst: e.Analyst, Statement: e.Statement, Canonical: e.Canonical,
-		Delta: e.Delta, Events: e.Events, Parameters: e.Parameters, Certificate: e.Certificate, Holders: e.Holders, Reservation: e.Reservation, Approval: e.Approval,
+		Delta: e.Delta, Events: e.Events, Parameters: e.Parameters, Certificate: e.Certificate, Holders: e.Holders, Reservation: e.Reservation, Sharpens: e.Sharpens, Approval: e.Approval,
 		Answered: e.Committed, Rule: e.Rule, Guards: e.Guards, Note: e.Note, Why: e.Why, Hash: hex.EncodeToString(e.Hash)}
 	if len(e.Charge.Positive()) > 0 {
 		x.Charge = &e.Charge
@@ -90,7 +91,7 @@ func (o *ownership) export(ctx context.Context) (string, error) {
 // The columns of CSV: those that are no texts are JSON.
 var (
 	ledgerFields = []string{"record", "kind", "time", "user", "domain", "analyst", "statement", "canonical", "charge", "spent", "delta", "events", "parameters", "certificate",
-		"holders", "reservation", "approval", "answered", "rule", "guards", "note", "why", "hash"}
+		"holders", "reservation", "sharpens", "approval", "answered", "rule", "guards", "note", "why", "hash"}
 	journalFields = []string{"record", "time", "kind", "stranger", "account", "door", "address", "detail", "count", "hash"}
 )
 

@@ -27,6 +27,7 @@ var ErrNoEngine = diagnostic.New("D117", diagnostic.Span{}, "this discreet was b
 type lateEngine struct {
 	Open func() (engine.Engine, error)
 	kind catalog.Kind
+	keep string // what it Keeps; "" of a database
 
 	mu     sync.Mutex
 	opened engine.Engine // nil until open has succeeded
@@ -34,6 +35,9 @@ type lateEngine struct {
 
 func newLateEngine(ctx context.Context, c *catalog.Catalog, l catalog.Resources, maps map[string]engine.Map, lazy bool) *lateEngine {
 	e := &lateEngine{kind: c.Engine.Kind}
+	if e.kind == catalog.Embedded {
+		e.keep = keeps(c)
+	}
 	if len(maps) > 0 {
 		e.kind = catalog.Embedded // which keeps what code makes
 	}
@@ -51,6 +55,9 @@ func newLateEngine(ctx context.Context, c *catalog.Catalog, l catalog.Resources,
 
 // Dialect is that of the engine which the catalog names.
 func (e *lateEngine) Dialect() string { return string(e.kind) }
+
+// Keeps says what the engine would, and does not open it.
+func (e *lateEngine) Keeps() string { return e.keep }
 
 func (e *lateEngine) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {
 	opened, err := e.Open()

@@ -17,6 +17,9 @@ import (
 // EngineName is the engine that this build has.
 const EngineName = "duckdb"
 
+// keeps is what the engine over a catalog's files keeps: see engine.Keeper.
+func keeps(c *catalog.Catalog) string { return duckdb.Keeps(c) }
+
 // openEngine opens the catalog's sources; with lazy, only those that a statement reads, when
 // it is prepared: before it is charged.
 func openEngine(ctx context.Context, c *catalog.Catalog, l catalog.Resources, maps map[string]engine.Map, lazy bool) (engine.Engine, error) {

@@ -12,6 +12,8 @@ import (
 // EngineName is the engine that this build has.
 const EngineName = NoEngine
 
+func keeps(*catalog.Catalog) string { return "" }
+
 func openEngine(context.Context, *catalog.Catalog, catalog.Resources, map[string]engine.Map, bool) (engine.Engine, error) {
 	return nil, ErrNoEngine
 }
