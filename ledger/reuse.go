@@ -211,6 +211,12 @@ func (l *Ledger) Free(ctx context.Context, r Request) (found *Found, err error) 
 	if err != nil || len(all) == 0 && r.Sharpens == nil {
 		return nil, err
 	}
+	if len(all) == 0 { // most questions are new, and need no transaction
+		same, err := l.read(ctx, l.reads, answersOf, question(r.Domain, r.Question), maxServing)
+		if err != nil || len(same) == 0 {
+			return nil, err
+		}
+	}
 	if err := l.warm(ctx); err != nil {
 		return nil, err
 	}
@@ -278,10 +284,10 @@ func (l *Ledger) Asked(ctx context.Context, domain string, after int64, most int
 		if err != nil {
 			return nil, after, 0, err
 		}
-		if e.Request != nil || e.Question == nil || len(e.Relations) == 0 {
+		if e.Request != nil || e.Question == nil || len(e.Relations) == 0 || e.Precision != nil { // nothing else is made of an average
 			continue
 		}
-		events, err := e.released()
+		events, err := e.events()
 		if err != nil {
 			return nil, after, 0, err
 		}

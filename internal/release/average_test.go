@@ -34,7 +34,7 @@ func TestAverage(t *testing.T) {
 	for _, c := range []struct {
 		squared     int64
 		first, then string
-	}{{1, "0.004", "0.01"}, {1, "0.01", "0.011"}, {1, "0.001", "0.09"}, {1_000_003, "0.0123", "0.3"}, {25, "0.5", "2"}} {
+	}{{1, "0.004", "0.01"}, {1, "0.01", "0.011"}, {1, "0.001", "0.07"}, {1_000_003, "0.0123", "0.3"}, {25, "0.5", "1.7"}, {1, "0.035", "0.07"}} {
 		first, asked := gaussians(t, c.squared, c.first), gaussians(t, c.squared, c.then)
 		rest := asked.Rest(first.Events)
 		if rest == nil {
