@@ -484,13 +484,7 @@ func (w *bounded) leastPacked(groups string) string {
 	slices.Reverse(sums)
 	parts = append(parts, at(code, total), d.high(w.hash(w.keys), packedBits))
 	slices.Reverse(parts)
-	var columns []string
-	stride := 1
-	for i := range w.keys {
-		list := w.listed(i)
-		columns = append(columns, d.nth(w.texts(list), fmt.Sprintf("(g // %d) %% %d", stride, len(list))))
-		stride *= len(list)
-	}
+	columns := w.textsOf(d)
 	return fmt.Sprintf("SELECT %s FROM (SELECT h, (h >> %d) & %d AS g FROM (%s) AS t) AS t GROUP BY g",
 		strings.Join(append(columns, sums...), ", "), total, int64(1)<<size-1, d.leastOf(strings.Join(parts, " | "), w.node.MaxGroups, groups))
 }
@@ -513,6 +507,17 @@ func (w *bounded) listed(i int) []string {
 		return w.node.Listed[i]
 	}
 	return nil
+}
+
+// textsOf are the texts of the keys of the group that has number g.
+func (w *bounded) textsOf(d packing) (columns []string) {
+	stride := 1
+	for i := range w.keys {
+		list := w.listed(i)
+		columns = append(columns, d.nth(w.texts(list), fmt.Sprintf("(g // %d) %% %d", stride, len(list))))
+		stride *= len(list)
+	}
+	return columns
 }
 
 // numberBits bounds how much of a group's hash its number takes.

@@ -80,13 +80,7 @@ func (w *bounded) byUnit(rows string) *engine.Least {
 			strings.Join(again, ", "), strings.Join(append([]string{w.hash(append(w.keys[:len(w.keys):len(w.keys)], w.chosen...))}, w.chosen...), ", "), code, w.of("SELECT u FROM discreet_cut"),
 			rowBits, rowBits, b.MaxRows)
 	}
-	var columns []string
-	stride := 1
-	for i := range w.keys {
-		list := w.listed(i)
-		columns = append(columns, d.nth(w.texts(list), fmt.Sprintf("(g // %d) %% %d", stride, len(list))))
-		stride *= len(list)
-	}
+	columns := w.textsOf(d)
 	text := fmt.Sprintf("%sSELECT %s FROM (%s) AS t GROUP BY g", with, strings.Join(append(columns, sums...), ", "), parts)
 	return &engine.Least{SQL: w.addUp(text), Groups: int(b.MaxGroups), Values: len(values)}
 }

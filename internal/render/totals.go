@@ -135,13 +135,7 @@ func (w *bounded) totals(r *renderer, rows []string) *engine.Totals {
 	arguments := append([]string{"n", "m", strings.Join(shown, " AND "), code, hash}, values...)
 	text := d.totals(len(values), len(b.Contributions), strings.Join(asked, " "), arguments,
 		fmt.Sprintf("SELECT %s, n, m, f FROM (%s) AS t", strings.Join(rows, ", "), of))
-	var columns []string
-	stride := 1
-	for i := range w.keys {
-		list := w.listed(i)
-		columns = append(columns, d.nth(w.texts(list), fmt.Sprintf("(g // %d) %% %d", stride, len(list))))
-		stride *= len(list)
-	}
+	columns := w.textsOf(d)
 	for i := range b.Contributions {
 		columns = append(columns, fmt.Sprintf("x%d", i))
 	}
