@@ -20,7 +20,7 @@ import (
 // data. The average is post-processing. It is q_S + (v·e₁ + u·e₂)/(u+v), whose noise has the variance uv/(u+v) at most, which is that of noise for ρ₁+ρ₂,
 // as the variances of noise for ρ at one sensitivity are as 1/ρ. Rounding it is rounding noise (see nearest).
 //
-// leastVariance keeps rounding, which adds at most an eighth to the variance (of halves, which a fair coin rounds, a quarter half of the time), within a hundredth of the standard deviation; mostRatio of the variances of a part and
+// leastVariance keeps rounding, which adds at most an eighth to the variance (roundingVariance), within a hundredth of the standard deviation; mostRatio of the variances of a part and
 // the average keeps its bound near the one that noise of its own would have (noise.BoundOfAverage).
 const (
 	leastVariance = 7
@@ -149,7 +149,7 @@ func (averaged) AddTo(noise.Bits, []*big.Int) error {
 }
 
 // Variance is that of the average, and of rounding.
-func (a averaged) Variance() float64 { return a.Additive.Variance() + 1.0/8 }
+func (a averaged) Variance() float64 { return a.Additive.Variance() + roundingVariance }
 
 // ScaleIn is that of the wider of the two weighted draws.
 func (a averaged) ScaleIn(grid *big.Rat) float64 {

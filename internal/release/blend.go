@@ -230,7 +230,7 @@ func (b blended) Variance() float64 {
 		x, _ := w.Float64()
 		f += x * x
 	}
-	return f*b.Additive.Variance() + 1.0/12
+	return f*b.Additive.Variance() + roundingVariance
 }
 
 // ScaleIn is the scale of the largest of the weighted terms.
@@ -418,6 +418,10 @@ func (m *mixed) add(bits noise.Bits, values [][]*big.Int) error {
 	}
 	return nil
 }
+
+// roundingVariance is what rounding adds to a variance at most: that of halves, half of the time, which a fair coin rounds. Of a denominator d
+// that is odd it is (1 − 1/d²)/12, and of one that is even (1 + 2/d²)/12.
+const roundingVariance = 1.0 / 8
 
 // nearest is n/d, d > 0, as the nearest integer; of a half, that below or that above, by a fair coin.
 //
