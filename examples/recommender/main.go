@@ -69,7 +69,7 @@ func mean(ctx context.Context, set *example.Set, epsilon string) (float64, error
 
 func plan() federated.Plan {
 	return federated.Plan{
-		Data: "ratings", Unit: federated.Node, Rounds: 40, Nodes: federated.Nodes{Minimum: shops, Seconds: 1},
+		Data: "ratings", Unit: federated.Node, Rounds: 20, Nodes: federated.Nodes{Minimum: shops, Seconds: 1},
 		Network: network.Spec{Input: []int{kinds}, Loss: network.Squared, Layers: []network.Layer{{Type: "linear", Width: 1}}},
 		Local:   federated.Local{Rate: 0.05}, Server: optimizer.Spec{Rate: 1},
 	}

@@ -145,7 +145,7 @@ type ban struct {
 }
 
 // testCode are the packages that several packages' tests share.
-var testCode = []string{"./engine/enginetest", "./examples/internal/programtest", "./internal/eventtest", "./internal/datafile/datafiletest", "./internal/diagnostic/diagnostictest", "./internal/postgrestest", "./internal/trinotest", "./learn/internal/learntest", "./serve/internal/gatewaytest", "./verify/internal/rewritetest", "./collect/internal/clustertest"}
+var testCode = []string{"./engine/enginetest", "./examples/internal/programtest", "./examples/internal/roundtest", "./internal/eventtest", "./internal/datafile/datafiletest", "./internal/diagnostic/diagnostictest", "./internal/postgrestest", "./internal/trinotest", "./learn/internal/learntest", "./serve/internal/gatewaytest", "./verify/internal/rewritetest", "./collect/internal/clustertest"}
 
 var bans = []ban{
 	// Walls of the trusted core.
@@ -269,6 +269,7 @@ var bans = []ban{
 	// What only tests need.
 	{from: "./...", to: "./engine/enginetest", why: "the conformance suite reveals exact values"},
 	{from: "./...", to: "./examples/internal/programtest", why: "test code in the product"},
+	{from: "./...", to: "./examples/internal/roundtest", why: "test code in the product"},
 	{from: "./...", to: "./internal/cli/clitest", why: "test code in the product"},
 	{from: "./...", to: "./internal/eventtest", why: "test code in the product"},
 	{from: "./...", to: "./internal/datafile/datafiletest", why: "test code in the product"},
