@@ -109,37 +109,61 @@ func reachOfEach(n int, beta *big.Rat, bound func(*big.Rat) (*big.Int, error)) (
 }
 
 // boundByConvolution adds up the law of the sum of n draws, each at most reach but with a
-// probability that is counted as lost. Every term is positive, so that each product and sum
-// errs by a few units of its last place: far less than the millionth that is kept back.
+// probability that is counted as lost. It multiplies laws of 1, 2, 4, 8, ... draws, whose far ends are cut off: were each
+// draw added by itself, there would be fewer than 2n products, and each loses at most beta/(2n·10⁶). Every term is positive, so that each product
+// and sum errs by a few units of its last place: far less than the other millionth that is kept back.
 func boundByConvolution(n, reach int, beta *big.Rat, f func(k float64) float64) *big.Int {
-	law := make([]float64, 2*reach+1)
+	law := make([]float64, reach+1) // of 0, 1, 2, ...: laws are symmetric
 	norm := 0.0
-	for i := range law {
-		law[i] = f(math.Abs(float64(i - reach)))
-		norm += law[i]
+	for k := range law {
+		law[k] = f(float64(k))
+		norm += law[k]
 	}
-	for i := range law {
-		law[i] /= norm // at least the true probability, as the norm lacks the tails
-	}
-	sum := law
-	for range n - 1 {
-		next := make([]float64, len(sum)+len(law)-1)
-		for i, p := range sum {
-			for j, q := range law {
-				next[i+j] += p * q
-			}
-		}
-		sum = next
+	norm = 2*norm - law[0]
+	for k := range law {
+		law[k] /= norm // at least the true probability, as the norm lacks the tails
 	}
 	allowed, _ := beta.Float64()
-	allowed *= 1 - 1.0/1000 - 1e-6
-	q := len(sum) / 2
-	for tail := 0.0; q > 0; q-- {
-		if tail += 2 * sum[len(sum)/2+q]; tail > allowed {
+	lost := allowed / 1e6 / float64(2*n)
+	sum := []float64{1}
+	for rest := n; ; {
+		if rest&1 == 1 {
+			sum = cut(convolved(sum, law), lost)
+		}
+		if rest >>= 1; rest == 0 {
 			break
 		}
+		law = cut(convolved(law, law), lost)
 	}
-	return big.NewInt(int64(q))
+	allowed *= 1 - 1.0/1000 - 2e-6
+	return big.NewInt(int64(max(len(cut(sum, allowed))-1, 0)))
+}
+
+// convolved is the law of the sum of two draws of symmetric laws, which are given from 0 on.
+func convolved(a, b []float64) []float64 {
+	both := make([]float64, 2*len(b)-1) // b from its lower end on
+	for j, q := range b {
+		both[len(b)-1+j], both[len(b)-1-j] = q, q
+	}
+	sum := make([]float64, len(a)+len(b)-1)
+	for i := 1 - len(a); i < len(a); i++ {
+		p, from := a[max(i, -i)], i-len(b)+1 // both[j] adds to from + j
+		for j := max(0, -from); j < len(both); j++ {
+			sum[from+j] += p * both[j]
+		}
+	}
+	return sum
+}
+
+// cut leaves out the far ends of a symmetric law that together have at most lost.
+func cut(law []float64, lost float64) []float64 {
+	tail := 0.0
+	for k := len(law) - 1; k > 0; k-- {
+		if tail += 2 * law[k]; tail > lost {
+			return law[:k+1]
+		}
+	}
+	return law[:1]
 }
 
 // least returns an x, nearly the smallest, with tail(x) <= beta for a tail that falls.
