@@ -52,7 +52,8 @@ func accuracy(t testing.TB, net *network.Network, set *example.Set) float64 {
 	return float64(s.Correct) / float64(s.Labels)
 }
 
-// A network of a few hundred weights learns a circle from 20,000 points at ε = 2.
+// A network of a few hundred weights learns a circle from 20,000 points at ε = 2. Of 8 runs 0.966 ± 0.006 were right and
+// more: 0.9 is 11 deviations away.
 func TestLearns(t *testing.T) {
 	calibrated := map[string]Plan{} // by what is charged: neither clips nor optimizers change it
 	for _, c := range []struct {

@@ -235,7 +235,10 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// It learns: a line, and which side of one.
+// It learns: a line, and which side of one. What output perturbation adds has an exponential tail: of 40 runs its targets
+// were off by 0.38 on average, and of a gamma law of three parts with that mean one is above 1.5 with probability 5e-4, three
+// are with 2e-10. (Whoever says the mean is off by 1.76.) The others used a twentieth of their margins, and no share that is right
+// came nearer to its bound than 9 deviations.
 func TestLearns(t *testing.T) {
 	var x [][]float32
 	var labels []int32
@@ -259,16 +262,23 @@ func TestLearns(t *testing.T) {
 	}
 	for _, method := range []Method{Output, Objective, Gradient, Statistics} {
 		o := Options{Options: learntest.Approx(t, "8", "0.00001"), Method: method, Norm: math.Sqrt2, Lower: 0, Upper: 10}
-		m, err := Train(t.Context(), noise.System(), learntest.Purse(t, filter.Approx, privacy.AddRemove), regression, o)
-		if err != nil {
-			t.Fatal(err)
+		limit, tries := 0.7, 1
+		if method == Output {
+			limit, tries = 1.5, 3
 		}
-		off := 0.0
-		for i, f := range x {
-			off += math.Abs(m.Value(f)-float64(targets[i])) / float64(len(x))
+		off := math.Inf(1)
+		for ; tries > 0 && !(off <= limit); tries-- {
+			m, err := Train(t.Context(), noise.System(), learntest.Purse(t, filter.Approx, privacy.AddRemove), regression, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			off = 0
+			for i, f := range x {
+				off += math.Abs(m.Value(f)-float64(targets[i])) / float64(len(x))
+			}
+			t.Logf("%v: off by %v", method, off)
 		}
-		t.Logf("%v: off by %v", method, off)
-		if limit := map[bool]float64{true: 2, false: 0.7}[method == Output]; off > limit {
+		if !(off <= limit) {
 			t.Errorf("%v: targets are off by %v", method, off)
 		}
 		if method == Statistics {

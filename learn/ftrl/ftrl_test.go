@@ -126,6 +126,7 @@ func TestLeaderIsDescent(t *testing.T) {
 	}
 }
 
+// Of 40 runs weights were off by 0.036: 0.6 is 16 deviations, of what is a sum of normal noise.
 func TestLearns(t *testing.T) {
 	var x [][]float32
 	var y []float32

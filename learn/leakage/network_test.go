@@ -92,8 +92,9 @@ func TestMislabelledCanariesInAPlainTrainer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Of 50 guesses an honest coin gets 45 with probability 1e-9, this network all.
-	if r.Correct < 45 || r.Epsilon < 1 || r.Views != 1 {
+	// Of 50 guesses this network gets 49.2 (15 runs), and fewer than 38 with probability 1e-11; an honest
+	// coin gets so many once in 6,000 runs.
+	if r.Correct < 38 || r.Epsilon < 0.5 || r.Views != 1 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -25,6 +25,8 @@ func plane() *example.Set {
 	return learntest.Labelled(2, nil, x...)
 }
 
+// Of 40 runs means and variances were off by 0.0013, counts by 10, the first component's cosine by 1e-5: what is
+// asked for lies more than 50 deviations away.
 func TestFindsComponents(t *testing.T) {
 	for _, c := range []struct {
 		guarantee cost.Options
