@@ -1,5 +1,7 @@
 package noise
 
+import "math/bits"
+
 const (
 	// poolAfter is how many draws of a law a stream makes one by one before it draws many.
 	poolAfter = 64
@@ -17,9 +19,9 @@ type pooled struct {
 // A pool holds draws that were made at once and are not handed out yet: noise to come, as unused
 // bits are.
 type pool struct {
-	values []int64 // what is left
-	all    [poolSize]int64
-	reel   reel
+	next, end int // all[next:end] are left
+	all       [poolSize]int64
+	reel      reel
 }
 
 // pooled returns a draw of the law, and false where it is to be drawn by itself: for the first
@@ -28,11 +30,8 @@ func (s *Stream) pooled(form *lazy) (int64, bool, error) {
 	for i := range s.pools {
 		p := &s.pools[i]
 		switch {
-		case p.form == form && p.pool != nil && len(p.pool.values) > 0:
-			values := p.pool.values
-			k := values[0]
-			values[0], p.pool.values = 0, values[1:]
-			return k, true, nil
+		case p.form == form && p.pool != nil && p.pool.next < p.pool.end:
+			return p.pool.take(), true, nil
 		case p.form == form:
 			return p.fill(s)
 		case p.form == nil:
@@ -58,12 +57,40 @@ func (p *pooled) fill(s *Stream) (int64, bool, error) {
 	if p.pool == nil {
 		p.pool = &pool{reel: reel{source: s.source}}
 	}
-	all := &p.pool.all
-	if err := l.from(&p.pool.reel, poolSize, func(z *lanes, at, n int) error { return l.int64s(z, all[at:at+n]) }); err != nil {
-		clear(all[:])
+	n, err := l.pour(&p.pool.reel, p.pool.all[:])
+	if p.pool.next, p.pool.end = 0, n; err != nil {
+		clear(p.pool.all[:])
 		return 0, true, err
 	}
-	k := all[0]
-	all[0], p.pool.values = 0, all[1:]
-	return k, true, nil
+	return p.pool.take(), true, nil
+}
+
+// take hands out a draw, and erases it.
+func (p *pool) take() int64 {
+	k := p.all[p.next]
+	p.all[p.next] = 0
+	p.next++
+	return k
+}
+
+// pour draws as many values as whole lanes give, and no more than k has, which are 64 or more. Which
+// lanes are kept says nothing of the values in them, so that their number does not either.
+func (l *laned) pour(r *reel, k []int64) (n int, err error) {
+	var z lanes
+	defer func() {
+		z = lanes{}
+		clear(r.buffer[:r.next])
+	}()
+	r.left = len(k)*5/2 + 32 // as in from
+	for n+64 <= len(k) {
+		if err := l.draw(r, &z); err != nil {
+			return 0, err
+		}
+		kept := bits.OnesCount64(z.kept)
+		if err := l.int64s(&z, k[n:n+kept]); err != nil {
+			return 0, err
+		}
+		n += kept
+	}
+	return n, nil
 }
