@@ -46,6 +46,18 @@ def test_free_charges_nothing(db):
     assert db.budget()[0].spent == before
 
 
+def test_an_accuracy_has_its_price(db):
+    sql = "SELECT count(*) AS n FROM visits WHERE age > 2"
+    near, far = db.explain(sql, accuracy=500), db.explain(sql, accuracy="2000")
+    assert near.cost.rho > far.cost.rho > 0
+    r = db.query(sql, accuracy=2000)
+    low, high = r.intervals[0][0]
+    assert r.cost.rho == far.cost.rho and 2000 < high - low <= 4000
+    with pytest.raises(discreet.Refused) as e:
+        db.query(sql, accuracy=2000, rho="0.1")
+    assert e.value.code == "D260"
+
+
 def test_parameters_and_types(db):
     r = db.query(
         "SELECT count(*) AS n, sum(cost) > 0 AS some FROM visits WHERE age > $1 AND sex = $2 AND seen_at < $3",
@@ -123,6 +135,7 @@ def test_magic(db):
     with pytest.raises(discreet.Refused, match="may cost nothing"):
         ip.run_cell_magic("discreet", "--free --rho 0.5", "SELECT count(*) AS n FROM visits WHERE age > 3")
     assert ip.run_cell_magic("discreet", "--explain --rho 0.5", "SELECT count(*) AS n FROM visits").cost.rho == Decimal("0.5")
+    assert ip.run_cell_magic("discreet", "--explain --accuracy 500", "SELECT count(*) AS n FROM visits").cost.rho > 0
 
 
 def test_a_lost_connection_is_charged_once():

@@ -90,6 +90,7 @@ class Client:
         epsilon: Amount | None = None,
         delta: Amount | None = None,
         rho: Amount | None = None,
+        accuracy: Amount | None = None,
         confidence: Amount | None = None,
         fresh: bool = False,
         free: bool = False,
@@ -100,10 +101,12 @@ class Client:
         A statement that the account had answered before returns that answer and costs nothing,
         unless fresh is set. With a key, a retry of the same statement returns its answer even
         then; without one, a fresh statement has a key of its own, so that a lost connection
-        never makes it cost twice. With free nothing is charged, whatever amount is named: what
-        is stored answers, as precise as it is, or the statement is refused (D070).
+        never makes it cost twice. With an accuracy in the place of an amount it costs the least
+        at which counts and sums are off by that at most, with the confidence. With free nothing
+        is charged, whatever amount is named: what is stored answers, as precise as it is, or the
+        statement is refused (D070).
         """
-        body = _statement(sql, params, epsilon, delta, rho, confidence, free)
+        body = _statement(sql, params, epsilon, delta, rho, accuracy, confidence, free)
         headers = {}
         if fresh:
             body["fresh"] = True
@@ -120,6 +123,7 @@ class Client:
         epsilon: Amount | None = None,
         delta: Amount | None = None,
         rho: Amount | None = None,
+        accuracy: Amount | None = None,
         confidence: Amount | None = None,
         free: bool = False,
     ) -> Explanation:
@@ -127,7 +131,7 @@ class Client:
 
         With free it says so of the stored answer that query would return with it.
         """
-        body = _statement(sql, params, epsilon, delta, rho, confidence, free)
+        body = _statement(sql, params, epsilon, delta, rho, accuracy, confidence, free)
         return Explanation(self._ask("POST", "/v1/explain", body, {}, sql))
 
     def tables(self) -> list[Table]:
@@ -196,6 +200,7 @@ def _statement(
     epsilon: Amount | None,
     delta: Amount | None,
     rho: Amount | None,
+    accuracy: Amount | None,
     confidence: Amount | None,
     free: bool,
 ) -> dict[str, Any]:
@@ -206,7 +211,7 @@ def _statement(
         raise TypeError("params is a sequence of values, not a string")
     if len(params) > 0:
         body["params"] = [_value(p) for p in params]
-    amounts = {"epsilon": epsilon, "delta": delta, "rho": rho, "confidence": confidence}
+    amounts = {"epsilon": epsilon, "delta": delta, "rho": rho, "accuracy": accuracy, "confidence": confidence}
     body.update({name: _decimal(amount) for name, amount in amounts.items() if amount is not None})
     return body
 

@@ -17,7 +17,7 @@ class _Arguments(argparse.ArgumentParser):
 
 def _arguments() -> _Arguments:
     p = _Arguments(prog="%%discreet", add_help=False)
-    for name in ("epsilon", "delta", "rho", "confidence"):
+    for name in ("epsilon", "delta", "rho", "accuracy", "confidence"):
         p.add_argument("--" + name)
     p.add_argument("--fresh", action="store_true", help="pay again for what was answered before")
     p.add_argument("--free", action="store_true", help="charge nothing: what is stored answers, or nothing does")
@@ -31,7 +31,7 @@ def load(ipython: Any) -> None:
     """Define the magic in an interpreter."""
 
     def discreet(line: str, cell: str) -> Result | Explanation:
-        """Ask the statement in the cell: %%discreet [--rho R] [--epsilon E] [--delta D] [--explain] [--fresh] [--free] [NAME]."""
+        """Ask the statement in the cell: %%discreet [--rho R] [--epsilon E] [--delta D] [--accuracy A] [--explain] [--fresh] [--free] [NAME]."""
         a = _arguments().parse_args(shlex.split(line))
         db = ipython.user_ns.get(a.client or "db")
         opened = None
@@ -40,7 +40,7 @@ def load(ipython: Any) -> None:
                 raise ValueError(f"%%discreet: {a.client} is no connection of discreet.connect")
             db = opened = connect()
         try:
-            amounts = {name: getattr(a, name) for name in ("epsilon", "delta", "rho", "confidence")}
+            amounts = {name: getattr(a, name) for name in ("epsilon", "delta", "rho", "accuracy", "confidence")}
             out = db.explain(cell, free=a.free, **amounts) if a.explain else db.query(cell, fresh=a.fresh, free=a.free, **amounts)
         finally:
             if opened:
