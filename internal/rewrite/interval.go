@@ -289,8 +289,9 @@ func (d *carrier) node(n plan.Node) (plan.Node, []carried) {
 		d.picked(n, d.picks[n.Input])
 		out := make([]carried, len(n.Exprs))
 		exprs, names := n.Exprs[:len(n.Exprs):len(n.Exprs)], n.Names[:len(n.Names):len(n.Names)]
+		below := &steps{input}
 		for i, e := range n.Exprs {
-			out[i] = d.expr(e, cols)
+			out[i] = d.expr(e, cols, below)
 			for s := range d.list {
 				if out[i].noisy() {
 					at := out[i].ends[s]
@@ -313,10 +314,10 @@ func (d *carrier) node(n plan.Node) (plan.Node, []carried) {
 				out[i].noise = moved
 			}
 		}
-		return &plan.Project{Input: input, Exprs: exprs, Names: names, Span: n.Span}, out
+		return &plan.Project{Input: below.node, Exprs: exprs, Names: names, Span: n.Span}, out
 	case *plan.Filter:
 		input, cols := d.node(n.Input)
-		d.picked(n, d.picks[n.Input] || d.expr(n.Condition, cols).dependsOnNoise())
+		d.picked(n, d.picks[n.Input] || d.expr(n.Condition, cols, nil).dependsOnNoise())
 		return &plan.Filter{Input: input, Condition: n.Condition, Span: n.Span}, cols
 	case *plan.Sort:
 		input, cols := d.node(n.Input)
@@ -386,7 +387,7 @@ func (d *carrier) released(n *plan.Released) (plan.Node, []carried) {
 
 // on notes whether a join chooses rows by noisy values.
 func (d *carrier) on(n *plan.Join, left, right []carried) {
-	noisy := n.On != nil && d.expr(n.On, slices.Concat(left, right)).dependsOnNoise()
+	noisy := n.On != nil && d.expr(n.On, slices.Concat(left, right), nil).dependsOnNoise()
 	d.joined = d.joined || noisy
 	d.picked(n, noisy || d.picks[n.Left] || d.picks[n.Right])
 }
@@ -448,8 +449,26 @@ func (d *carrier) semi(n *plan.Join) (plan.Node, []carried) {
 	return &plan.Join{Kind: n.Kind, Left: l, Right: n.Right, On: on, Span: n.Span}, cols
 }
 
-// expr carries the ends of an expression over columns whose ends are known.
-func (d *carrier) expr(e plan.Expr, cols []carried) carried {
+// steps are projections below an expression, in which ends stand that a rule uses several times. Each has the columns of the one before, and two more.
+type steps struct{ node plan.Node }
+
+const (
+	// maxStep is the size, in nodes, of ends that are written several times.
+	maxStep = 20
+	// mostSteps bounds how many projections an expression needs: beyond them its ends grow.
+	mostSteps = 32
+)
+
+// step puts ends into columns.
+func (s *steps) step(at ends) ends {
+	exprs, names := refs(s.node)
+	n := len(exprs)
+	s.node = &plan.Project{Input: s.node, Exprs: append(exprs, at.lower, at.upper), Names: append(names, "lower", "upper")}
+	return ends{&plan.Ref{Index: n, T: at.lower.Type()}, &plan.Ref{Index: n + 1, T: at.upper.Type()}}
+}
+
+// expr carries the ends of an expression over columns whose ends are known. Where it has steps, what it is computed in may read them.
+func (d *carrier) expr(e plan.Expr, cols []carried, below *steps) carried {
 	c := carried{sources: map[leaf]bool{}}
 	plan.Walk(e, func(e plan.Expr) bool {
 		if ref, ok := e.(*plan.Ref); ok {
@@ -466,7 +485,8 @@ func (d *carrier) expr(e plan.Expr, cols []carried) carried {
 	c.ends = map[int]ends{}
 	// In the first pass there are no shares: one more shows whether ends exist.
 	for s := range len(d.list) + 1 {
-		at, ok := endsOf(e, func(ref *plan.Ref) (ends, bool) {
+		made := 0
+		at, ok := encloser{func(ref *plan.Ref) (ends, bool) {
 			c := cols[ref.Index]
 			if len(c.sources) == 0 {
 				return ends{ref, ref}, true
@@ -475,7 +495,15 @@ func (d *carrier) expr(e plan.Expr, cols []carried) carried {
 				return ends{ref, ref}, false
 			}
 			return c.ends[s], false
-		})
+		}, func(at ends) ends {
+			switch made++; {
+			case below == nil || made > mostSteps:
+				return at
+			case s == len(d.list):
+				return ends{&plan.Ref{T: at.lower.Type()}, &plan.Ref{T: at.upper.Type()}}
+			}
+			return below.step(at)
+		}}.endsOf(e)
 		if !ok {
 			c.ends, c.why = nil, "computed by a function without interval rules, or by too many with them"
 			return c
@@ -493,18 +521,23 @@ type enclosure struct {
 	exact bool
 }
 
-// endsOf encloses e given enclosures of its columns: interval arithmetic as
-// expressions. ok is false where no rule applies. Ends that the arithmetic
+// An encloser encloses expressions, given enclosures of their columns. step puts ends where they are read several times.
+type encloser struct {
+	column func(*plan.Ref) (ends, bool)
+	step   func(ends) ends
+}
+
+// endsOf encloses e: interval arithmetic as expressions. ok is false where no rule applies. Ends that the arithmetic
 // makes unknown (division by an interval around zero) are NULL.
-func endsOf(e plan.Expr, column func(*plan.Ref) (ends, bool)) (enclosure, bool) {
+func (x encloser) endsOf(e plan.Expr) (enclosure, bool) {
 	switch e := e.(type) {
 	case *plan.Ref:
-		at, exact := column(e)
+		at, exact := x.column(e)
 		return enclosure{at, exact}, true
 	case *plan.Literal:
 		return enclosure{ends{e, e}, true}, true
 	case *plan.Cast:
-		a, ok := endsOf(e.Arg, column)
+		a, ok := x.endsOf(e.Arg)
 		if !ok || !a.exact && !(e.T.IsNumeric() && e.Arg.Type().IsNumeric()) {
 			return enclosure{}, ok && a.exact
 		}
@@ -514,7 +547,7 @@ func endsOf(e plan.Expr, column func(*plan.Ref) (ends, bool)) (enclosure, bool) 
 		exact := true
 		for i, arg := range e.Args {
 			var ok bool
-			if args[i], ok = endsOf(arg, column); !ok {
+			if args[i], ok = x.endsOf(arg); !ok {
 				return enclosure{}, false
 			}
 			exact = exact && args[i].exact
@@ -522,16 +555,23 @@ func endsOf(e plan.Expr, column func(*plan.Ref) (ends, bool)) (enclosure, bool) 
 		if exact {
 			return enclosure{ends{e, e}, true}, true
 		}
+		if repeats(e.Function, args) {
+			for i, a := range args {
+				if !a.exact && (longer(a.lower, maxStep) || longer(a.upper, maxStep)) {
+					args[i].ends = x.step(a.ends)
+				}
+			}
+		}
 		at, ok := callEnds(e, args)
-		if !ok || long(at.lower) || long(at.upper) {
+		if !ok || longer(at.lower, maxEnd) || longer(at.upper, maxEnd) {
 			return enclosure{}, false
 		}
 		return at, true
 	case *plan.Case:
 		exact := true
-		plan.Walk(e, func(x plan.Expr) bool {
-			if ref, ok := x.(*plan.Ref); ok {
-				_, same := column(ref)
+		plan.Walk(e, func(part plan.Expr) bool {
+			if ref, ok := part.(*plan.Ref); ok {
+				_, same := x.column(ref)
 				exact = exact && same
 			}
 			return true
@@ -539,20 +579,20 @@ func endsOf(e plan.Expr, column func(*plan.Ref) (ends, bool)) (enclosure, bool) 
 		if exact {
 			return enclosure{ends{e, e}, true}, true
 		}
-		return caseEnds(e, column)
+		return x.caseEnds(e)
 	}
 	return enclosure{}, false
 }
 
 // caseEnds encloses a CASE whose conditions no noise decides: without noise the same branch is taken.
-func caseEnds(e *plan.Case, column func(*plan.Ref) (ends, bool)) (enclosure, bool) {
+func (x encloser) caseEnds(e *plan.Case) (enclosure, bool) {
 	lower, upper := *e, *e
 	lower.Whens, upper.Whens = nil, nil
 	for _, w := range e.Whens {
-		if c, ok := endsOf(w.Condition, column); !ok || !c.exact {
+		if c, ok := x.endsOf(w.Condition); !ok || !c.exact {
 			return enclosure{}, false
 		}
-		at, ok := endsOf(w.Result, column)
+		at, ok := x.endsOf(w.Result)
 		if !ok {
 			return enclosure{}, false
 		}
@@ -560,13 +600,13 @@ func caseEnds(e *plan.Case, column func(*plan.Ref) (ends, bool)) (enclosure, boo
 		upper.Whens = append(upper.Whens, plan.When{Condition: w.Condition, Result: at.upper})
 	}
 	if e.Else != nil {
-		at, ok := endsOf(e.Else, column)
+		at, ok := x.endsOf(e.Else)
 		if !ok {
 			return enclosure{}, false
 		}
 		lower.Else, upper.Else = at.lower, at.upper
 	}
-	if long(&lower) || long(&upper) {
+	if longer(&lower, maxEnd) || longer(&upper, maxEnd) {
 		return enclosure{}, false
 	}
 	return enclosure{ends: ends{&lower, &upper}}, true
@@ -574,17 +614,29 @@ func caseEnds(e *plan.Case, column func(*plan.Ref) (ends, bool)) (enclosure, boo
 
 // maxEnd bounds the size of an end. A rule may use the ends of its arguments
 // several times, so that ends can grow exponentially in the length of the
-// statement: those of a product of ten factors would fill the memory.
+// statement: those of a product of ten factors would fill the memory, where they have no columns of their own (steps).
 const maxEnd = 10_000
 
-// long reports whether e has more than maxEnd nodes, looking at few more.
-func long(e plan.Expr) bool {
+// longer reports whether e has more than so many nodes, looking at few more.
+func longer(e plan.Expr, most int) bool {
 	n := 0
 	plan.Walk(e, func(plan.Expr) bool {
 		n++
-		return n <= maxEnd
+		return n <= most
 	})
-	return n > maxEnd
+	return n > most
+}
+
+// repeats reports whether the rule of a function uses the ends of its arguments several times.
+func repeats(f plan.Function, args []enclosure) bool {
+	switch f {
+	case plan.Multiply, plan.Divide:
+		sign, ok := constantSign(args[1])
+		return !ok || sign == 0
+	case plan.Abs, plan.Greatest, plan.Least:
+		return true
+	}
+	return false
 }
 
 func monotone(a enclosure, f func(plan.Expr) plan.Expr) enclosure {
@@ -661,7 +713,16 @@ func corners(t sqltype.Type, args []enclosure, f func(x, y plan.Expr) plan.Expr)
 		}
 		return enclosure{ends: ends{f(a.upper, b.lower), f(a.lower, b.lower)}}
 	}
-	at := []plan.Expr{f(a.lower, b.lower), f(a.lower, b.upper), f(a.upper, b.lower), f(a.upper, b.upper)}
+	at := []plan.Expr{f(a.lower, b.lower)}
+	if !b.exact {
+		at = append(at, f(a.lower, b.upper))
+	}
+	if !a.exact {
+		at = append(at, f(a.upper, b.lower))
+	}
+	if !a.exact && !b.exact {
+		at = append(at, f(a.upper, b.upper))
+	}
 	return enclosure{ends: ends{strict(plan.Least, t, at...), strict(plan.Greatest, t, at...)}}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/bind"
+	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/rewrite"
 	"github.com/discreet-dp/discreet/internal/sqlparse"
 	"github.com/discreet-dp/discreet/internal/stability"
@@ -213,13 +214,32 @@ func TestLongEndsAreGivenUpFor(t *testing.T) {
 		ends bool
 	}{
 		{"SELECT n * n FROM w", true},
-		{"SELECT " + strings.Repeat("n * ", 30) + "n FROM w", false},
-		{"SELECT " + strings.Repeat("abs(", 50) + "n" + strings.Repeat(")", 50) + " FROM w", false},
+		{"SELECT " + strings.Repeat("n * ", 30) + "n FROM w", true},
+		{"SELECT " + strings.Repeat("n * ", 60) + "n FROM w", false},
+		{"SELECT " + strings.Repeat("abs(", 80) + "n" + strings.Repeat(")", 80) + " FROM w", false},
 		{"SELECT " + strings.Repeat("round(", 50) + "n" + strings.Repeat(")", 50) + " FROM w", true},
 	} {
 		c := intervals(t, wards+test.sql).Columns[0]
 		if (c.Lower >= 0) != test.ends || (c.Why == "") != test.ends {
 			t.Errorf("%.60s...: %+v, want ends %v", test.sql, c, test.ends)
 		}
+	}
+}
+
+// Ends that a rule uses several times stand in columns of their own: what they need grows as the statement does.
+func TestEndsAreComputedInSteps(t *testing.T) {
+	size := func(depth int) int {
+		text := "n::double precision"
+		for range depth {
+			text = "1 / (" + text + " + 1.5)"
+		}
+		post := intervals(t, wards+"SELECT "+text+" FROM w")
+		if c := post.Columns[0]; c.Lower < 0 {
+			t.Errorf("depth %d: %+v", depth, c)
+		}
+		return len(plan.Format(post.Plan))
+	}
+	if three, six, twelve := size(3), size(6), size(12); three > 8000 || six-three > 9000 || twelve-six > 4*(six-three) {
+		t.Errorf("quotients in each other take %d bytes three deep, %d six and %d twelve", three, six, twelve)
 	}
 }

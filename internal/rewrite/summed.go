@@ -179,7 +179,7 @@ func (d *carrier) aggregate(n *plan.Aggregate) (plan.Node, []carried) {
 	out := make([]carried, len(n.Columns()))
 	noisyKeys := false
 	for _, k := range n.Keys {
-		noisyKeys = noisyKeys || d.expr(k, cols).dependsOnNoise()
+		noisyKeys = noisyKeys || d.expr(k, cols, nil).dependsOnNoise()
 	}
 	picked := d.picks[n.Input]
 	d.picked(n, picked || noisyKeys)
@@ -189,10 +189,10 @@ func (d *carrier) aggregate(n *plan.Aggregate) (plan.Node, []carried) {
 		c := &out[len(n.Keys)+i]
 		var arg, filter carried
 		if a.Arg != nil {
-			arg = d.expr(a.Arg, cols)
+			arg = d.expr(a.Arg, cols, nil)
 		}
 		if a.Filter != nil {
-			filter = d.expr(a.Filter, cols)
+			filter = d.expr(a.Filter, cols, nil)
 		}
 		chosen := picked || filter.dependsOnNoise()
 		switch {

@@ -90,7 +90,7 @@ type windowing struct {
 
 // function is what is known of function i.
 func (w *windowing) function(i int, f plan.WindowFunction, picked bool) (out carried) {
-	depends := func(e plan.Expr) bool { return w.expr(e, w.cols).dependsOnNoise() }
+	depends := func(e plan.Expr) bool { return w.expr(e, w.cols, nil).dependsOnNoise() }
 	ordered := !(f.Whole() && f.Aggregates()) && slices.ContainsFunc(f.Order, func(k plan.SortKey) bool { return depends(k.Expr) })
 	if f.OrderMatters() && !f.PicksAmongPeers() {
 		f.Order = w.completed(f.Order)
@@ -98,10 +98,10 @@ func (w *windowing) function(i int, f plan.WindowFunction, picked bool) (out car
 	}
 	var arg, rest carried // rest: the default of lag and lead
 	if len(f.Args) > 0 {
-		arg = w.expr(f.Args[0], w.cols)
+		arg = w.expr(f.Args[0], w.cols, nil)
 	}
 	if len(f.Args) > 2 {
-		rest = w.expr(f.Args[2], w.cols)
+		rest = w.expr(f.Args[2], w.cols, nil)
 	}
 	filtered := f.Filter != nil && depends(f.Filter)
 	switch {
