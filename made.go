@@ -171,7 +171,6 @@ type keptAnswer struct {
 	answerJSON
 	Tables []*release.Stored `json:"tables,omitempty"`
 	Salts  []int64           `json:"salts,omitempty"` // of an answer that can be sharpened, by release
-	Keeps  string            `json:"keeps,omitempty"` // see engine.Keeper: who may be asked for the same rows
 }
 
 // stored are tables as the ledger keeps them; nil where nothing could be made of them.

@@ -313,14 +313,14 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 	}
 	switch {
 	case errors.Is(err, engine.ErrTooLarge):
-		committed = s.withhold(tables, charged)
+		committed = s.withhold(tables, charged, reservation.Sharpens)
 	case err != nil:
 		db.suspend(planned, reservation, by, err)
 		return nil, db.unavailable(err)
 	default:
 		a.Cost = charged
 		if x := reservation.Sharpens; x != nil {
-			a.Notes = append(a.Notes, fmt.Sprintf("this is the average of what record %d has released and of new noise over the same rows; the new noise alone was charged", x.Reservation))
+			a.Notes = append(a.Notes, averageNote(x))
 		}
 		a.Remaining = remaining(filter.Measure(domain.Measure), reservation.Remaining)
 		answer := keptAnswer{answerJSON: a.json()}
@@ -328,7 +328,7 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 			answer.Tables = kept.stored()
 		}
 		if serves && s.averages() {
-			answer.Salts, answer.Keeps = kept.salts, engine.Keeps(db.config.Engine)
+			answer.Salts = kept.salts
 		}
 		committed = answer
 	}
@@ -339,6 +339,9 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 	end = by.part("commit")
 	err = db.config.Ledger.Commit(ctx, reservation, encoded)
 	end()
+	if errors.Is(err, ledger.ErrVersion) {
+		return nil, refusal(err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("commit answer: %w", err)
 	}

@@ -99,6 +99,11 @@ func refusal(err error) error {
 			Because("an earlier answer could not be computed, which can depend on the data").
 			Try("the owner runs: discreet ledger acknowledge").By(diagnostic.Acknowledge)
 		out.cause = ledger.ErrSuspended
+	case errors.Is(err, ledger.ErrVersion):
+		d = diagnostic.New("D263", diagnostic.Span{}, "a version of the data was declared while the answer was computed").
+			Because("the answer would be the average of a stored one, of the version before, and of rows that may be of this one; what was charged stays charged").
+			Try("ask again: of this version it is charged as a whole")
+		out.cause = ledger.ErrVersion
 	case errors.Is(err, ledger.ErrGuardDiffers):
 		d = diagnostic.New("D078", diagnostic.Span{}, "the ledger guards other data than the catalog declares").
 			Because("this statement was read with a catalog that the owner has not confirmed").

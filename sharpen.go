@@ -36,6 +36,7 @@ func (s *Statement) sharpen(r *ledger.Request) {
 	if !s.versioned.Load() || !s.averages() {
 		return
 	}
+	r.Keeps = engine.Keeps(s.db.config.Engine) // of one name the same rows are kept by a salt
 	r.Sharpens = func(released []privacy.Event) []privacy.Event {
 		rest := s.planned.design.Rest(released)
 		if rest == nil {
@@ -54,7 +55,6 @@ func (s *Statement) averaged(stored []byte) (*keptAnswer, error) {
 	var k struct {
 		Tables []*release.Stored `json:"tables"`
 		Salts  []int64           `json:"salts"`
-		Keeps  string            `json:"keeps"`
 	}
 	if isWithheld(stored) {
 		return nil, errors.New("read stored release: the answer was withheld")
@@ -62,8 +62,8 @@ func (s *Statement) averaged(stored []byte) (*keptAnswer, error) {
 	if err := json.Unmarshal(stored, &k); err != nil {
 		return nil, fmt.Errorf("read stored release: %w", err)
 	}
-	if n := len(s.planned.design.Releases); len(k.Tables) != n || len(k.Salts) != n || k.Keeps != engine.Keeps(s.db.config.Engine) {
-		return nil, errors.New("read stored release: it has no salts, or other rows are kept by them")
+	if n := len(s.planned.design.Releases); len(k.Tables) != n || len(k.Salts) != n {
+		return nil, errors.New("read stored release: it has no salts")
 	}
 	for _, t := range k.Tables {
 		if t == nil {
@@ -98,6 +98,10 @@ func (s *Statement) sharpened(ctx context.Context, x *ledger.Sharpened) (*statem
 	planned.design = averaged
 	tables, err := planned.tables(published)
 	return &planned, tables, err
+}
+
+func averageNote(x *ledger.Sharpened) string {
+	return fmt.Sprintf("this is the average of what record %d has released and of new noise over the same rows; the new noise alone was charged", x.Reservation)
 }
 
 // averaged are the designs of what is released beside a stored answer and of the average.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -17,6 +18,7 @@ import (
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/sqltype"
 )
 
 // A salted engine notes which salt each query had, and what it found.
@@ -24,11 +26,30 @@ type salted struct {
 	engine.Engine
 	salts []int64
 	found [][]any
+	read  func() // called, if it is not nil, before rows are read
+	large bool   // every answer is too large
+}
+
+func (s *salted) Scratch(ctx context.Context) (engine.Scratch, error) {
+	scratch, err := s.Engine.Scratch(ctx)
+	if s.large && err == nil {
+		return tooLargeFor{scratch}, nil
+	}
+	return scratch, err
+}
+
+type tooLargeFor struct{ engine.Scratch }
+
+func (tooLargeFor) Query(context.Context, string, []sqltype.Type) ([][]sqltype.Value, error) {
+	return nil, engine.ErrTooLarge
 }
 
 func (s *salted) Keeps() string { return engine.Keeps(s.Engine) }
 
 func (s *salted) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {
+	if s.read != nil {
+		s.read()
+	}
 	exact, err := s.Engine.Exact(ctx, q)
 	if err == nil {
 		var rows []any
@@ -209,8 +230,10 @@ func TestSharpenedByItsOwnProgram(t *testing.T) {
 	if !r.Averages(stored) {
 		t.Fatal("it is not sharpened")
 	}
+	if r.Keeps == "" {
+		t.Fatal("it is not said how its rows are kept")
+	}
 	for name, of := range map[string][]byte{
-		"another engine": bytes.Replace(stored, []byte(`"keeps":"duckdb`), []byte(`"keeps":"other`), 1),
 		"no salts":       bytes.Replace(stored, []byte(`"salts"`), []byte(`"other"`), 1),
 		"no tables":      bytes.Replace(stored, []byte(`"tables"`), []byte(`"other"`), 1),
 		"what was large": []byte(`{"released":[]}`),
@@ -268,5 +291,69 @@ func TestSharpenedTwiceAtOnce(t *testing.T) {
 	}
 	if b := must(w.config.Ledger.Balance(t.Context(), "d")); b.Spent.Rho.String() != "0.016" {
 		t.Errorf("spent %v", b.Spent.Rho)
+	}
+}
+
+// An average that was too large is told later as the average that it is: with its noise, and the cost of what was released for it.
+func TestWithheldAverage(t *testing.T) {
+	w, engine := sharpening(t, "zcdp")
+	w.version()
+	const sql = "SELECT k, count(*) AS n FROM t GROUP BY k HAVING count(*) > -1000" // computed in a scratch
+	w.pays(t, sql, w.rho(t, "0.004"), "0.004")
+	engine.large = true
+	again := w.rho(t, "0.01")
+	again.Repeat = true // by the same analyst, who is told what it cost
+	var r *Refusal
+	if _, err := w.Query(t.Context(), sql, again); !errors.As(err, &r) || r.Code != "D221" {
+		t.Fatalf("a large answer: %v", err)
+	}
+	engine.large = false
+	served, repeated := w.pays(t, sql, w.rho(t, "0.01"), "0"), must(w.Query(t.Context(), sql, again))
+	if rho := repeated.Cost.Rho.String(); rho != "0.006" || revealed(repeated.Cost.Events).Cmp(big.NewRat(6, 1000)) != 0 || !repeated.Reused {
+		t.Errorf("the average cost %s by %v", rho, repeated.Cost.Events)
+	}
+	if !slices.ContainsFunc(repeated.Notes, func(n string) bool { return strings.Contains(n, "the average of what record") }) {
+		t.Errorf("notes %q", repeated.Notes)
+	}
+	w.version()
+	w.pays(t, sql, w.rho(t, "0.004"), "0.004")
+	direct := w.pays(t, sql, w.rho(t, "0.01"), "0.006")
+	for name, a := range map[string]*Answer{"served": served, "repeated": repeated} {
+		if !reflect.DeepEqual(a.Mechanisms, direct.Mechanisms) || a.Mechanisms[0].Terms != 2 {
+			t.Errorf("%s: the noise is %+v, not %+v", name, a.Mechanisms, direct.Mechanisms)
+		}
+		for i, row := range a.Intervals {
+			width := func(x *Interval) float64 { return decimal(x.Upper) - decimal(x.Lower) }
+			if x, y := width(row[1]), width(direct.Intervals[i][1]); x != y {
+				t.Errorf("%s: an interval of %v, not %v", name, x, y)
+			}
+		}
+	}
+}
+
+// An average is not told where a version of the data was declared while its rows were read: they may be of another version than the stored
+// answer. What was charged stays charged.
+func TestVersionDeclaredWhileSharpened(t *testing.T) {
+	w, engine := sharpening(t, "zcdp")
+	w.version()
+	const sql = "SELECT k, count(*) AS n FROM t GROUP BY k"
+	w.pays(t, sql, w.rho(t, "0.004"), "0.004")
+	engine.read = w.version
+	var r *Refusal
+	a, err := w.Query(t.Context(), sql, w.rho(t, "0.01"))
+	if !errors.As(err, &r) || r.Code != "D263" || !errors.Is(err, ledger.ErrVersion) || r.Hint == "" {
+		t.Fatalf("an average of two versions: %v, %v", a, err)
+	}
+	if b := must(w.config.Ledger.Balance(t.Context(), "d")); b.Spent.Rho.String() != "0.01" || b.Uncommitted != 1 || b.Suspended {
+		t.Errorf("after it: %+v", b)
+	}
+	if _, err := w.Query(t.Context(), sql, w.rho(t, "0.01")); err != nil { // by itself it is of the rows that were read
+		t.Errorf("an answer during which a version is declared: %v", err)
+	}
+	engine.read = nil
+	w.pays(t, sql, w.rho(t, "0.01"), "0.01") // nor is that one told again: it may be of either version
+	w.pays(t, sql, w.rho(t, "0.01"), "0")
+	if err := w.config.Ledger.Verify(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/privacy"
+	"github.com/discreet-dp/discreet/privacy/plan"
 )
 
 // A withheld answer was charged, and is larger than the owner lets one be. The ledger keeps
@@ -22,10 +24,20 @@ type withheld struct {
 	Released    []*Answer `json:"released"` // their columns and rows alone
 	Cost        Cost      `json:"cost"`
 	Fingerprint []byte    `json:"fingerprint"` // of what was asked
+	Average     *average  `json:"average,omitempty"`
 }
 
-func (s *Statement) withhold(tables []releasedTable, cost Cost) withheld {
+// An average says with what a released one was averaged: of its noise, and of what its cost is for.
+type average struct {
+	Of     int64           `json:"of"` // the record
+	Events []privacy.Event `json:"events"`
+}
+
+func (s *Statement) withhold(tables []releasedTable, cost Cost, x *ledger.Sharpened) withheld {
 	w := withheld{Released: make([]*Answer, len(tables)), Cost: cost, Fingerprint: s.fingerprint[:]}
+	if x != nil {
+		w.Average = &average{x.Reservation, x.Released}
+	}
 	for i, t := range tables {
 		w.Released[i] = &Answer{Rows: t.rows}
 		for _, c := range t.columns {
@@ -51,6 +63,10 @@ func (s *Statement) answerWithheld(ctx context.Context, stored []byte, why strin
 			Events []json.RawMessage `json:"events"` // those that the statement's plan has
 		} `json:"cost"`
 		Fingerprint []byte `json:"fingerprint"`
+		Average     *struct {
+			Of     int64             `json:"of"`
+			Events []json.RawMessage `json:"events"`
+		} `json:"average"`
 	}
 	if err := json.Unmarshal(stored, &w); err != nil {
 		return nil, fmt.Errorf("read stored release: %w", err)
@@ -69,15 +85,32 @@ func (s *Statement) answerWithheld(ctx context.Context, stored []byte, why strin
 			tables[i].columns = append(tables[i].columns, engine.Column{Name: c.Name, Type: c.Type})
 		}
 	}
-	a, err := s.db.answer(ctx, s.planned, s.compiled, tables)
+	planned, notes := *s.planned, []string{why}
+	charged := planned.charged(w.Cost.Amounts)
+	if w.Average != nil {
+		x := &ledger.Sharpened{Reservation: w.Average.Of}
+		for _, raw := range w.Average.Events {
+			e, err := plan.UnmarshalEvent(raw)
+			if err != nil {
+				return nil, fmt.Errorf("read stored release: %w", err)
+			}
+			x.Released = append(x.Released, e)
+		}
+		rest, averaged, err := planned.averaged(x)
+		if err != nil {
+			return nil, err
+		}
+		planned.design, charged.Events, notes = averaged, rest.Events, []string{averageNote(x), why}
+	}
+	a, err := s.db.answer(ctx, &planned, s.compiled, tables)
 	if errors.Is(err, engine.ErrTooLarge) {
 		return nil, withheldAnswer()
 	}
 	if err != nil {
 		return nil, s.db.unavailable(err)
 	}
-	a.Cost = s.planned.charged(w.Cost.Amounts)
-	a.Reused, a.Notes = true, append(a.Notes, why)
+	a.Cost = charged
+	a.Reused, a.Notes = true, append(a.Notes, notes...)
 	return a, nil
 }
 

@@ -31,6 +31,8 @@ var (
 	ErrUnfinished = errors.New("the request of this idempotency key was charged and never answered")
 	// ErrNotStored: the request was to charge nothing, and no stored answer serves it.
 	ErrNotStored = errors.New("no stored answer serves this")
+	// ErrVersion: a version of the data was declared before the answer was committed, which is an average with one of the version before.
+	ErrVersion = errors.New("a version of the data was declared meanwhile")
 	// ErrMissing: there is no ledger at the path, or no anchor at its own.
 	ErrMissing = errors.New("missing")
 	// ErrExists: there is something already where a ledger would be created.

@@ -105,6 +105,7 @@ type Ledger struct {
 	reads   *statements // on db
 	anchor  *anchor     // nil if none
 	genesis digest      // the hash of the first record: the ledger's identity
+	format  int         // as the first record says
 	chain   chain
 	user    *User
 	leaving bool // it is being moved: that it is closed hinders nobody
@@ -314,7 +315,7 @@ func open(ctx context.Context, path string, o Options) (_ *Ledger, err error) {
 	if first.kind != kindCreate || e.Format < 1 || e.Format > format {
 		return nil, fmt.Errorf("format %d is not known to this version, which writes %d", e.Format, format)
 	}
-	l.genesis = first.hash
+	l.genesis, l.format = first.hash, e.Format
 	return l, l.loadDomains(ctx)
 }
 

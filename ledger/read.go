@@ -97,6 +97,7 @@ type Entry struct {
 	Spent       filter.Amounts // by the domain, after this record
 	Reservation int64          // that a commit or a suspension is about
 	Sharpens    int64          // of a reservation: the one whose answer its answer is averaged with; 0: none
+	Precision   *Precision     // of a reservation that sharpens: what its answer serves as
 	Committed   bool           // of a reservation: its answer is stored
 	Note        string
 	Why         string    // of a version: the owner's reason
@@ -106,6 +107,12 @@ type Entry struct {
 	Approval    int64     // of a reservation, a grant or a denial: the approval's record
 	Canonical   string    // of an ask: what the owner is shown
 	Hash        []byte    // of the chain, after this record
+}
+
+// A Precision is that of an average: of an answer that is charged so much, released by such events.
+type Precision struct {
+	Charge filter.Amounts  `json:"charge"`
+	Events []privacy.Event `json:"events"`
 }
 
 // History returns all records, the oldest first.
@@ -143,6 +150,12 @@ func (l *Ledger) told(ctx context.Context, r *record, e *entry) (h Entry, err er
 		h.Spent = d.filter.Amounts(e.State.Spent)
 		if e.Charge != nil {
 			h.Charge = d.filter.Amounts(*e.Charge)
+		}
+		if p := e.Precision; p != nil {
+			h.Precision = &Precision{Charge: d.filter.Amounts(p.Charge)}
+			if h.Precision.Events, err = e.released(); err != nil {
+				return h, fmt.Errorf("%w: record %d: %v", ErrTampered, r.seq, err)
+			}
 		}
 	}
 	switch r.kind {

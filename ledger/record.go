@@ -70,6 +70,7 @@ type entry struct {
 	Repetition  []byte            `json:"repetition,omitempty"` // as the request has it
 	Question    []byte            `json:"question,omitempty"`   // as the request has it
 	Relations   [][]byte          `json:"relations,omitempty"`  // likewise
+	Keeps       string            `json:"keeps,omitempty"`      // likewise
 	Sharpens    int64             `json:"sharpens,omitempty"`   // the reservation whose answer this one's is averaged with
 	Precision   *precision        `json:"precision,omitempty"`  // of the average
 	Answer      []byte            `json:"answer,omitempty"`     // digest of the answer
@@ -91,8 +92,12 @@ type state struct {
 	Guard       []byte       `json:"guard,omitempty"` // digest of what it guards; nil where that was never said
 }
 
-// format is the version of this layout. In format 1 no record says what a domain guards.
-const format = 2
+// format is the version of this layout, which the first record says for good. In format 1 no record says what a domain guards. To format 2
+// programs may write that hold an average for what was charged beside the answer that it sharpens.
+const format = 3
+
+// formatOfAverages is the first of which every program knows what an average serves as.
+const formatOfAverages = 3
 
 // scope is what an idempotency key is unique in: its analyst.
 func scope(analyst, key string) []byte {

@@ -60,7 +60,9 @@ type Request struct {
 	From  []int64
 	Makes func(reservation int64, answer []byte) bool
 	// Sharpens says of events that have released an answer to the Question what would have to be released beside it, so that the average
-	// is as precise as what is asked; nil where nothing is. Averages reports whether the answer has what that needs. See sharpen.go.
+	// is as precise as what is asked; nil where nothing is. Averages reports whether the answer has what that needs. Keeps names what it takes
+	// to bound the same rows again: answers of one name can be averaged, and none without. See sharpen.go.
+	Keeps    string
 	Sharpens func(events []privacy.Event) []privacy.Event
 	Averages func(answer []byte) bool
 	// Free charges nothing: where no answer serves, the request is refused with ErrNotStored.
@@ -260,7 +262,7 @@ func (b *batch) reserve(ctx context.Context, r Request, p prepared) (*Reservatio
 		rec.key = question(r.Domain, r.Question)
 	}
 	e := entry{Time: r.Now, Analyst: r.Analyst, Statement: r.Statement, Parameters: r.Parameters,
-		Certificate: r.Certificate, Events: p.events, Delta: r.Delta, Charge: &p.charge, Request: p.request, Repetition: r.Repetition, Question: r.Question, Relations: r.Relations,
+		Certificate: r.Certificate, Events: p.events, Delta: r.Delta, Charge: &p.charge, Request: p.request, Repetition: r.Repetition, Question: r.Question, Relations: r.Relations, Keeps: r.Keeps,
 		Holders: r.Holders, Catalog: r.Catalog, State: next}
 	out := &Reservation{Domain: r.Domain, Charge: d.filter.Amounts(p.charge), Remaining: left(next.Spent)}
 	if sharper != nil {
@@ -372,7 +374,8 @@ func (b *batch) show(ctx context.Context, query string, key []byte) (answer []by
 
 // Commit stores the answer of a reservation. When it returns nil, charge and
 // answer are on stable storage and on the anchor, and the answer may leave. After
-// an error it must not: the charge stays, and a repetition charges anew.
+// an error it must not: the charge stays, and a repetition charges anew. It refuses with ErrVersion an
+// average whose parts may be of two versions of the data.
 func (l *Ledger) Commit(ctx context.Context, r *Reservation, answer []byte) (err error) {
 	defer wrap(&err, "commit")
 	digest := digestOf(answer)
@@ -380,6 +383,11 @@ func (l *Ledger) Commit(ctx context.Context, r *Reservation, answer []byte) (err
 		p, err := b.unanswered(ctx, r.Domain, r.ID)
 		if err != nil {
 			return err
+		}
+		if r.Sharpens != nil {
+			if err := b.noVersionSince(ctx, r.ID); err != nil {
+				return err
+			}
 		}
 		return b.commit(ctx, r.ID, p, answer, digest)
 	}, pgsql.Statement{Text: reservationOf, Args: []any{r.ID, r.Domain}}, pgsql.Statement{Text: answeredBy, Args: []any{r.ID}}, pgsql.Statement{Text: lastOfDomain, Args: []any{r.Domain}})

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/discreet-dp/discreet/filter"
@@ -17,6 +18,12 @@ import (
 //
 // Who asks says what has to be released (Request.Sharpens). It is found and charged in one transaction, so that no version begins between them. A
 // limit is held against what the request asks as a whole, and against what was charged for the answer; whoever is over one, approved or not, gets what there would be without the answer.
+//
+// What is released now has to be of the version that the answer is of. Rows are read after the charge, so that the average is committed only where no version was
+// declared since (Commit): what is charged stays charged, as for any answer that does not come. No privacy depends on that, but what an average says does.
+
+// mostAveraged bounds how many answers are read, under the lock, until one can be averaged.
+const mostAveraged = 5
 
 // precision is what an average serves as: an answer that was charged so much, released by such events.
 type precision struct {
@@ -56,7 +63,7 @@ type sharper struct {
 
 // sharpened finds the stored answer that it costs least to sharpen to what a request asks; nil where there is none.
 func (b *batch) sharpened(ctx context.Context, r Request, d domain, p prepared) (*sharper, error) {
-	if r.Sharpens == nil || r.Averages == nil || r.Question == nil || r.Fresh || r.Free || r.IdempotencyKey != "" {
+	if r.Sharpens == nil || r.Averages == nil || r.Keeps == "" || r.Question == nil || r.Fresh || r.Free || r.IdempotencyKey != "" || b.l.format < formatOfAverages {
 		return nil, nil
 	}
 	found, err := b.l.read(ctx, b.sql, answersOf, question(r.Domain, r.Question), maxServing)
@@ -76,7 +83,7 @@ func (b *batch) sharpened(ctx context.Context, r Request, d domain, p prepared) 
 		if err != nil {
 			return nil, b.note(err)
 		}
-		if e.Charge == nil || e.Request != nil || e.Precision != nil || s != nil && s.within(r.Holders, d, *e.Charge) != nil { // an average has other noise than its events say
+		if e.Keeps != r.Keeps || e.Charge == nil || e.Request != nil || e.Precision != nil || s != nil && s.within(r.Holders, d, *e.Charge) != nil { // an average has other noise than its events say
 			continue
 		}
 		events, err := e.events()
@@ -103,7 +110,7 @@ func (b *batch) sharpened(ctx context.Context, r Request, d domain, p prepared) 
 		}
 		return 1
 	})
-	for _, x := range all {
+	for _, x := range all[:min(len(all), mostAveraged)] {
 		commit, answer, err := b.l.chain.stored(b.sql.QueryRowContext(ctx, "SELECT "+columns+", coalesce(r.answer, '') FROM records r WHERE r.kind = 'commit' AND r.ref = ?", x.Reservation))
 		if err != nil {
 			return nil, b.note(err)
@@ -115,4 +122,16 @@ func (b *batch) sharpened(ctx context.Context, r Request, d domain, p prepared) 
 		}
 	}
 	return nil, nil
+}
+
+// noVersionSince refuses with ErrVersion where a version was declared after a record.
+func (b *batch) noVersionSince(ctx context.Context, seq int64) error {
+	var version int64
+	if err := b.sql.QueryRowContext(ctx, lastVersion).Scan(&version); err != nil {
+		return b.note(storage(err))
+	}
+	if version > seq {
+		return fmt.Errorf("%w, by record %d", ErrVersion, version)
+	}
+	return nil
 }

@@ -119,6 +119,8 @@ func stage(code string) string {
 		return "Untrusted code"
 	case n < 160:
 		return "Proofs about Go code"
+	case n >= 263:
+		return "Answers of the books"
 	case n >= 260:
 		return "An error in the place of a cost"
 	case n >= 210:
@@ -201,6 +203,8 @@ func exampleOf(e diagnostic.Entry) shownRefusal {
 		return shownRefusal{} // it takes a server
 	case "D117":
 		return shownRefusal{} // it takes another build
+	case "D263":
+		return shownRefusal{} // it takes an owner at just that moment
 	}
 	switch {
 	case e.Code >= "D210" && e.Code < "D260": // it takes a server

@@ -1,6 +1,6 @@
 package diagnostic
 
-// D070-D079, D260-D262: cost, budget and ledger.
+// D070-D079, D260-D263: cost, budget and ledger.
 var budgetEntries = []Entry{
 	{"D070", "no cost given",
 		"The analyst chooses how much of the budget an answer may use: --epsilon E, --epsilon E --delta D, or --rho R, as the domain's measure allows. The catalog may set a default.",
@@ -41,4 +41,7 @@ var budgetEntries = []Entry{
 	{"D262", "an accuracy that costs more than it may",
 		"The least cost that reaches the error is above the bound that was given, or no cost does. The message says what it would be. Where that was found by a pilot, the pilot was charged.",
 		"discreet explain --accuracy 5 --at-most-rho 0.001 'SELECT count(*) FROM visits'"},
+	{"D263", "a version of the data that began meanwhile",
+		"A sharper answer is the average of a stored one and of what is released now, over the same rows. The owner declared another version of the data before the answer was there, so that the rows may not be the same. What was charged stays charged. Ask again: of the new version the statement is charged as a whole.",
+		""},
 }

@@ -26,35 +26,36 @@ import (
 
 // An exported record is one of the ledger, for auditors. Its hash is the chain's.
 type exported struct {
-	Record      int64            `json:"record"`
-	Kind        string           `json:"kind"`
-	Time        time.Time        `json:"time,omitzero"`
-	User        string           `json:"user,omitempty"`
-	Domain      string           `json:"domain,omitempty"`
-	Analyst     string           `json:"analyst,omitempty"`
-	Statement   string           `json:"statement,omitempty"`
-	Canonical   string           `json:"canonical,omitempty"`
-	Charge      *filter.Amounts  `json:"charge,omitempty"`
-	Spent       *filter.Amounts  `json:"spent,omitempty"` // by the domain, after this record
-	Delta       privacy.Delta    `json:"delta,omitzero"`
-	Events      []privacy.Event  `json:"events,omitempty"`
-	Parameters  json.RawMessage  `json:"parameters,omitempty"`
-	Certificate json.RawMessage  `json:"certificate,omitempty"`
-	Holders     []string         `json:"holders,omitempty"`
-	Reservation int64            `json:"reservation,omitempty"`
-	Sharpens    int64            `json:"sharpens,omitempty"`
-	Approval    int64            `json:"approval,omitempty"`
-	Answered    bool             `json:"answered,omitempty"`
-	Rule        *ledger.Rule     `json:"rule,omitempty"`
-	Guards      []ledger.Guarded `json:"guards,omitempty"`
-	Note        string           `json:"note,omitempty"`
-	Why         string           `json:"why,omitempty"`
-	Hash        string           `json:"hash"`
+	Record      int64             `json:"record"`
+	Kind        string            `json:"kind"`
+	Time        time.Time         `json:"time,omitzero"`
+	User        string            `json:"user,omitempty"`
+	Domain      string            `json:"domain,omitempty"`
+	Analyst     string            `json:"analyst,omitempty"`
+	Statement   string            `json:"statement,omitempty"`
+	Canonical   string            `json:"canonical,omitempty"`
+	Charge      *filter.Amounts   `json:"charge,omitempty"`
+	Spent       *filter.Amounts   `json:"spent,omitempty"` // by the domain, after this record
+	Delta       privacy.Delta     `json:"delta,omitzero"`
+	Events      []privacy.Event   `json:"events,omitempty"`
+	Parameters  json.RawMessage   `json:"parameters,omitempty"`
+	Certificate json.RawMessage   `json:"certificate,omitempty"`
+	Holders     []string          `json:"holders,omitempty"`
+	Reservation int64             `json:"reservation,omitempty"`
+	Sharpens    int64             `json:"sharpens,omitempty"`
+	Precision   *ledger.Precision `json:"precision,omitempty"` // that the average serves as
+	Approval    int64             `json:"approval,omitempty"`
+	Answered    bool              `json:"answered,omitempty"`
+	Rule        *ledger.Rule      `json:"rule,omitempty"`
+	Guards      []ledger.Guarded  `json:"guards,omitempty"`
+	Note        string            `json:"note,omitempty"`
+	Why         string            `json:"why,omitempty"`
+	Hash        string            `json:"hash"`
 }
 
 func exportedOf(e ledger.Entry) exported {
 	x := exported{Record: e.Seq, Kind: e.Kind, Time: e.Time, User: e.User.String(), Domain: e.Domain, Analyst: e.Analyst, Statement: e.Statement, Canonical: e.Canonical,
-		Delta: e.Delta, Events: e.Events, Parameters: e.Parameters, Certificate: e.Certificate, Holders: e.Holders, Reservation: e.Reservation, Sharpens: e.Sharpens, Approval: e.Approval,
+		Delta: e.Delta, Events: e.Events, Parameters: e.Parameters, Certificate: e.Certificate, Holders: e.Holders, Reservation: e.Reservation, Sharpens: e.Sharpens, Precision: e.Precision, Approval: e.Approval,
 		Answered: e.Committed, Rule: e.Rule, Guards: e.Guards, Note: e.Note, Why: e.Why, Hash: hex.EncodeToString(e.Hash)}
 	if len(e.Charge.Positive()) > 0 {
 		x.Charge = &e.Charge
@@ -91,7 +92,7 @@ func (o *ownership) export(ctx context.Context) (string, error) {
 // The columns of CSV: those that are no texts are JSON.
 var (
 	ledgerFields = []string{"record", "kind", "time", "user", "domain", "analyst", "statement", "canonical", "charge", "spent", "delta", "events", "parameters", "certificate",
-		"holders", "reservation", "sharpens", "approval", "answered", "rule", "guards", "note", "why", "hash"}
+		"holders", "reservation", "sharpens", "precision", "approval", "answered", "rule", "guards", "note", "why", "hash"}
 	journalFields = []string{"record", "time", "kind", "stranger", "account", "door", "address", "detail", "count", "hash"}
 )
 
