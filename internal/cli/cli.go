@@ -49,7 +49,9 @@ func commands() []*command.Command {
 }
 
 // Root is the tree of all commands, which write to t.
-func Root(t *terminal.Terminal) *cobra.Command {
+func Root(t *terminal.Terminal) *cobra.Command { return root(t, nil) }
+
+func root(t *terminal.Terminal, complete command.Completer) *cobra.Command {
 	root := &cobra.Command{
 		Use:               "discreet",
 		Short:             "SQL about private data, under a budget that cannot be overspent",
@@ -77,7 +79,7 @@ func Root(t *terminal.Terminal) *cobra.Command {
 	})
 	root.SetHelpFunc(func(*cobra.Command, []string) { writeOverview(t.Out, commands()) })
 	for _, c := range commands() {
-		framed := c.Cobra(t, completions)
+		framed := c.Cobra(t, complete)
 		if c.Name() == "help" {
 			root.SetHelpCommand(framed)
 			continue

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -104,6 +105,25 @@ func TestOutputFails(t *testing.T) {
 		if !strings.Contains(talk.String(), test.talk) || (test.talk == "") != (talk.Len() == 0) {
 			t.Errorf("%v: said %q", test.err, talk.String())
 		}
+	}
+}
+
+// A command line that has ended leaves nothing behind: the library keeps for ever what completes a flag, and would keep 0.7
+// megabytes for each.
+func TestCommandsAreForgotten(t *testing.T) {
+	held := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	run(t, t.Context(), 0, "version") // what is made once
+	before := held()
+	for range 40 {
+		run(t, t.Context(), 0, "version")
+	}
+	if after := held(); after > before+5<<20 {
+		t.Errorf("40 command lines left %d bytes", after-before)
 	}
 }
 

@@ -52,14 +52,19 @@ func Process() int {
 func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
 	t := terminal.New(in, out, errOut)
 	t.JSON = command.WantsJSON(args)
-	root := Root(t)
+	completing := len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd)
+	var complete command.Completer
+	if completing {
+		complete = completions
+	}
+	root := root(t, complete)
 	switch {
 	case len(args) > 0 && (args[0] == "-version" || args[0] == "--version"):
 		args = append([]string{"version"}, args[1:]...)
 	case len(args) > 0 && args[0] == "-help":
 		args = []string{"--help"}
 	}
-	if len(args) == 0 || !strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+	if !completing {
 		args = command.Arranged(root, args)
 	}
 	root.SetArgs(args)

@@ -52,7 +52,7 @@ func (c *Command) completeFlag(frame *cobra.Command, f *flag.Flag, complete Comp
 	if f.Name == "columns" && c.Flags.Lookup("table") != nil {
 		value = "COLUMN"
 	}
-	offer := func(string) []string { return nil }
+	var offer func(begun string) []string
 	switch {
 	case c.Values[f.Name] != nil:
 		offer = func(string) []string { return c.Values[f.Name] }
@@ -63,7 +63,7 @@ func (c *Command) completeFlag(frame *cobra.Command, f *flag.Flag, complete Comp
 		return
 	case strings.Contains(value, "|"):
 		offer = func(string) []string { return strings.Split(value, "|") }
-	case complete != nil:
+	default:
 		offer = func(begun string) []string { return complete(value, begun, frame) }
 	}
 	frame.RegisterFlagCompletionFunc(f.Name, func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) { //nolint:errcheck // the flag is there

@@ -14,7 +14,8 @@ import (
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
-// Cobra returns the command in the form of the library that parses, completes and writes manual pages.
+// Cobra returns the command in the form of the library that parses, completes and writes manual pages. Without a Completer
+// flags are not completed. The library keeps what completes a flag for as long as the process lives, and all of the command with it.
 func (c *Command) Cobra(t *terminal.Terminal, complete Completer) *cobra.Command {
 	frame := &cobra.Command{
 		Use:                   c.UsageLine,
@@ -51,7 +52,9 @@ func (c *Command) Cobra(t *terminal.Terminal, complete Completer) *cobra.Command
 	})
 	frame.SetHelpFunc(func(*cobra.Command, []string) { c.WriteHelp(t.Out) })
 	c.Flags.VisitAll(func(f *flag.Flag) { frame.Flags().AddFlag(c.frameFlag(f)) })
-	c.Flags.VisitAll(func(f *flag.Flag) { c.completeFlag(frame, f, complete) })
+	if complete != nil {
+		c.Flags.VisitAll(func(f *flag.Flag) { c.completeFlag(frame, f, complete) })
+	}
 	for _, v := range c.Verbs {
 		frame.AddCommand(v.Cobra(t, complete))
 	}
