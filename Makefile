@@ -112,6 +112,19 @@ oracles: ## the tests that compare with other implementations, in modules of the
 soak: ## the sweeps with large counts, of the packages in SOAK (hours)
 	DISCREET_SOAK=1 $(GO) test -timeout 24h $(SOAK)
 
+# Other versions than the machine's own: bench/peers/setup postgres installs them. Root's servers run under
+# an account that cannot look into root's cache, so they are copied, and so is what tests keep of them.
+.PHONY: postgresql
+postgresql: ## the tests over PostgreSQL with each of bench/peers/postgres
+	@test -d bench/peers/postgres || { echo "no other PostgreSQL here: bench/peers/setup postgres has not been run"; exit 1; }
+	@umask 022; work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; chmod 755 "$$work"; cp -a bench/peers/postgres/. "$$work"; \
+	export GOCACHE=$$($(GO) env GOCACHE) XDG_CACHE_HOME=$$work/cache; \
+	for bin in "$$work"/1*/bin; do \
+		PATH=$$bin:$${PATH#"$$work"/*/bin:}; postgres --version; \
+		$(GO) test -count=1 -vet=off $(LINKER) -timeout 60m ./engine/postgres ./ledger ./people ./internal/pgsql ./internal/bind || exit 1; \
+		$(GO) test -count=1 -vet=off $(LINKER) -timeout 60m -run 'Postgres|EnginesAgree|AreBounded|Halves|ThreeServers|OtherCatalog|Rolling' ./internal/render ./internal/release ./internal/siege ./internal/cli || exit 1; \
+	done
+
 .PHONY: lint
 lint: ## golangci-lint with the short list of .golangci.yml
 	@if command -v golangci-lint >/dev/null; then echo golangci-lint run; golangci-lint run; \

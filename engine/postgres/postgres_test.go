@@ -35,6 +35,7 @@ func start(t *testing.T) *server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.admin.Close(context.Background()) })
+	s.exec(t, "REVOKE CREATE ON SCHEMA public FROM PUBLIC") // which PostgreSQL 14 grants
 	return s
 }
 

@@ -54,7 +54,8 @@ type sources struct {
 }
 
 // description is a common table expression "said" with one row (i, line) for each thing that
-// is to be known of the i-th source: a JSON array.
+// is to be known of the i-th source: a JSON array. Keys are counted, since PostgreSQL 18 makes a
+// hash of EXISTS over all constraints of the database, however dear reading these is said to be.
 func description(tables []*catalog.Table) string {
 	wanted := make([]string, len(tables))
 	for i, t := range tables {
@@ -71,7 +72,7 @@ SELECT t.i, jsonb_build_array('part', t.oid::text, c.relkind)::text FROM tree AS
 UNION ALL
 SELECT r.i, jsonb_build_array('column', a.attname, CASE WHEN y.typtype = 'e' THEN 'enum' WHEN y.typnamespace = 'pg_catalog'::regnamespace THEN y.typname::text ELSE '' END,
 	format_type(a.atttypid, a.atttypmod), has_column_privilege(r.oid, a.attnum, 'SELECT'), a.attgenerated <> '' AND a.attgenerated <> 's',
-	EXISTS (SELECT FROM pg_constraint AS k WHERE k.conrelid = r.oid AND k.contype IN ('p', 'u') AND k.conkey = ARRAY[a.attnum]),
+	(SELECT count(*) > 0 FROM pg_constraint AS k WHERE k.conrelid = r.oid AND k.contype IN ('p', 'u') AND k.conkey = ARRAY[a.attnum]),
 	(SELECT array_to_json(ARRAY[fn.nspname::text, fc.relname::text, fa.attname::text]) FROM pg_constraint AS k JOIN pg_class AS fc ON fc.oid = k.confrelid JOIN pg_namespace AS fn ON fn.oid = fc.relnamespace
 		JOIN pg_attribute AS fa ON fa.attrelid = fc.oid AND k.confkey = ARRAY[fa.attnum] WHERE k.conrelid = r.oid AND k.contype = 'f' AND k.conkey = ARRAY[a.attnum] ORDER BY k.oid LIMIT 1), a.attnum)::text
 FROM rel AS r JOIN pg_attribute AS a ON a.attrelid = r.oid AND a.attnum > 0 AND NOT a.attisdropped

@@ -23,12 +23,14 @@ import (
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
-// nasty is the table of the differential tests: its columns hold the values
-// that go wrong, each in its own cycle so that they meet in pairs.
-var nasty = []struct {
+type nastyColumn struct {
 	name, typ string
 	values    []string // as PostgreSQL's input takes them; "" is NULL, '' the empty text
-}{
+}
+
+// nasty is the table of the differential tests: its columns hold the values
+// that go wrong, each in its own cycle so that they meet in pairs.
+var nasty = []nastyColumn{
 	{"id", "integer", nil},
 	{"s", "smallint", []string{"0", "1", "-1", "", "32767", "-32768", "7", "100", "-5"}},
 	{"i", "integer", []string{"0", "", "1", "-1", "2147483647", "-2147483648", "7", "-7", "100", "46341", "2"}},
@@ -93,6 +95,7 @@ func nastyValue(column, row int) (string, bool) {
 type pair struct {
 	catalog  *catalog.Catalog
 	postgres *pgx.Conn
+	version  int // PostgreSQL's, such as 150018
 	duck     *sql.DB
 }
 
@@ -104,6 +107,9 @@ func openPair(t testing.TB) *pair {
 	}
 	t.Cleanup(func() { conn.Close(ctx) })
 	p := &pair{catalog: nastyCatalog(t), postgres: conn, duck: openDuck(t)}
+	if err := conn.QueryRow(ctx, "SELECT current_setting('server_version_num')::integer").Scan(&p.version); err != nil {
+		t.Fatal(err)
+	}
 	p.create(t)
 	return p
 }
