@@ -58,6 +58,8 @@ type Query struct {
 	// Least, if not nil, is the same by a function that the adapter knows, and Totals over a copy.
 	Least  *Least
 	Totals *Totals
+	// Held, if not nil, is the same over copies that hold units which references find otherwise.
+	Held *Held
 
 	// The first Keys columns of the result are the group's key and have these
 	// types; all further columns are integers, returned as decimals of scale 0.
@@ -85,11 +87,22 @@ type Totals struct {
 	Values, Totals int
 }
 
-// LaidName is what Totals call a table's copy.
+// Held is what a Query asks over copies of tables whose rows find their unit by a reference: LaidName of such a table has those of its rows
+// that have a unit, each once for each row that it refers to, with the key of the unit as UnitKey. What it returns is what the Query's SQL does.
+type Held struct {
+	SQL, Groups string
+	Least       *Least
+	Totals      *Totals
+	Copies      []string // the tables that are read by such copies
+	Tables      []string // those that are read as they are
+}
+
+// LaidName is what Totals and Held call a table's copy.
 func LaidName(table string) string { return "discreet_laid_" + table }
 
 // The columns of a copy beside the table's.
 const (
+	UnitKey    = "discreet_unit_key"
 	UnitNumber = "discreet_unit"
 	UnitRows   = "discreet_unit_rows"
 )

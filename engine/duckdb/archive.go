@@ -31,7 +31,7 @@ import (
 // files next reads the copy. Text files are copied there when they are first read, Parquet files
 // when the owner says so: see MakeCopy. A copy holds private data, as the files do, and is its owner's alone,
 // in a folder that is his and that nobody else can write to. Its records stand in the order of their units, so that those of
-// one are read together, each with the number of its unit and how many rows that has (see laidOut). Of what else is in the folder nothing is touched: a copy's name says that it is one.
+// one are read together, each with the number of its unit and how many rows that has (see laidOut), and where a reference finds the unit, with its key (see holding). Of what else is in the folder nothing is touched: a copy's name says that it is one.
 //
 // What is read from a copy is what reading the files anew would give, in another order, which decides nothing:
 //
@@ -56,7 +56,7 @@ type archive struct {
 }
 
 // archiveFormat is raised where the same program text would make another copy than before.
-const archiveFormat = 3
+const archiveFormat = 4
 
 // A record stands beside each copy.
 type archived struct {
@@ -125,30 +125,46 @@ func known(of files, paths []string) []archivedFile {
 	return out
 }
 
-// name is that of the copy that a table's files as they are would have.
-func (a *archive) name(reading *derive.Reading, all []archivedFile) (string, error) {
-	t := reading.Table
-	fields := make([]stored, len(reading.Fields))
-	for i := range fields {
-		fields[i] = stored{fmt.Sprintf("f%d", i), "VARCHAR"}
+// nameOf is the name of the copy of a chain's first table, of the files as they are, with their paths.
+func (a *archive) nameOf(all []*catalog.Table, now files) (name string, of []archivedFile, paths []string, err error) {
+	laid := laidOut(all[0], "")
+	if len(all) > 1 {
+		laid = withUnits(all)
 	}
-	rows, err := selection(reading, fields, "appended")
+	var declared []any
+	for _, t := range all {
+		paths = append(paths, pathsOf(t)...)
+		reading, err := derive.Read(t)
+		if err != nil {
+			return "", nil, nil, err
+		}
+		fields := make([]stored, len(reading.Fields))
+		for i := range fields {
+			fields[i] = stored{fmt.Sprintf("f%d", i), "VARCHAR"}
+		}
+		rows, err := selection(reading, fields, "appended")
+		if err != nil {
+			return "", nil, nil, err
+		}
+		var names, columns []string
+		for _, f := range reading.Fields {
+			names = append(names, fmt.Sprint(f.Name, " ", f.Type, " ", t.Source.Key(f.Name)))
+		}
+		for _, c := range t.Columns {
+			columns = append(columns, c.Name+" "+typeName(c.Type))
+		}
+		declared = append(declared, rows, names, columns, fmt.Sprintf("%#v", t.Form), t.Malformed, t.Source.Format, ofUnits(t, ""))
+	}
+	if len(paths) != len(now) {
+		return "", nil, nil, errFilesChanged
+	}
+	of = known(now, paths)
+	text, err := json.Marshal([]any{archiveFormat, a.of, of, laid, declared})
 	if err != nil {
-		return "", err
-	}
-	var names, columns []string
-	for _, f := range reading.Fields {
-		names = append(names, fmt.Sprint(f.Name, " ", f.Type, " ", t.Source.Key(f.Name)))
-	}
-	for _, c := range t.Columns {
-		columns = append(columns, c.Name+" "+typeName(c.Type))
-	}
-	text, err := json.Marshal([]any{archiveFormat, a.of, all, rows, names, columns, fmt.Sprintf("%#v", t.Form), t.Malformed, t.Source.Format, laidOut(t, ""), ofUnits(t, "")})
-	if err != nil {
-		return "", err
+		return "", nil, nil, err
 	}
 	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:16]), nil
+	return hex.EncodeToString(sum[:16]), of, paths, nil
 }
 
 // copyName is what the names of copies and their records look like, without their endings.
@@ -243,16 +259,12 @@ func laidOut(t *catalog.Table, rows string) string {
 	if !numbersUnits(t) {
 		return "FROM " + rows + byUnit(t)
 	}
-	unit := quote(t.Unit.Column.Name)
-	return fmt.Sprintf("SELECT *, dense_rank() OVER (ORDER BY %s) AS %s, count(*) OVER (PARTITION BY %s) AS %s FROM %s%s",
-		unit, engine.UnitNumber, unit, engine.UnitRows, rows, byUnit(t))
+	return numbered("FROM "+rows, quote(t.Unit.Column.Name), "FROM "+rows)
 }
 
-// numbersUnits reports whether a table's copy has numbers of its units.
+// numbersUnits reports whether a table's copy has numbers of its units. Of a table with few rows a unit nobody asks for them.
 func numbersUnits(t *catalog.Table) bool {
-	return t.Unit.Column != nil && t.Unit.Kind == catalog.UnitColumn && !slices.ContainsFunc(t.Columns, func(c *catalog.Column) bool {
-		return catalog.Fold(c.Name) == engine.UnitNumber || catalog.Fold(c.Name) == engine.UnitRows
-	})
+	return t.Unit.Column != nil && t.Unit.Kind == catalog.UnitColumn && t.MaxUnitRows == 0 && !hasBeside(t)
 }
 
 // show makes the views of a table's copy: the table's own, and for queries by its units' numbers, the copy's.

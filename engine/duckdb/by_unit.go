@@ -24,7 +24,7 @@ type functions struct {
 func (e *Engine) byUnit(ctx context.Context, q engine.Query) engine.Query {
 	if t := q.Totals; t != nil {
 		f := least.Totals{Values: t.Values, Totals: t.Totals}
-		if e.laid(ctx, q.Tables) && e.functions.know(ctx, e, f.Name(), f.Register) {
+		if (q.Held != nil || e.laid(ctx, q.Tables)) && e.functions.know(ctx, e, f.Name(), f.Register) {
 			q.Least = nil
 			return q
 		}

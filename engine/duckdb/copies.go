@@ -16,7 +16,6 @@ import (
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/internal/derive"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
@@ -29,9 +28,14 @@ func (e *Engine) MakeCopy(ctx context.Context, table string) (engine.Copy, error
 	if err != nil {
 		return engine.Copy{}, err
 	}
+	of := chain(t)
 	for range readings {
-		begun, now, err := e.leftAlone(ctx, t)
-		if err == nil {
+		begun, now, err := e.leftAlone(ctx, of)
+		switch {
+		case err != nil:
+		case len(of) > 1:
+			err = e.keepHeld(ctx, of, now)
+		default:
 			if err = e.ready(ctx, []*catalog.Table{t}); err != nil {
 				return engine.Copy{}, err
 			}
@@ -71,17 +75,17 @@ func (e *Engine) copyable(name string) (*catalog.Table, error) {
 	return t, nil
 }
 
-// leftAlone waits until a table's files were left alone before what is made of them is begun.
-func (e *Engine) leftAlone(ctx context.Context, t *catalog.Table) (begun time.Time, now files, err error) {
+// leftAlone waits until the files of tables were left alone before what is made of them is begun.
+func (e *Engine) leftAlone(ctx context.Context, of []*catalog.Table) (begun time.Time, now files, err error) {
 	for range readings {
 		if begun, err = e.spill.now(); err != nil {
 			return begun, nil, err
 		}
-		if now, err = filesOf(t); err != nil {
-			return begun, nil, unopened(ctx, t, err)
+		if now, err = filesOfAll(ctx, of); err != nil {
+			return begun, nil, err
 		}
 		if !now.watched() {
-			return begun, nil, &engine.Uncopied{Table: t.Name, Why: "this system does not tell when a file was changed", Hint: "its files are read where they are"}
+			return begun, nil, &engine.Uncopied{Table: of[0].Name, Why: "this system does not tell when a file was changed", Hint: "its files are read where they are"}
 		}
 		if e.settled(now, begun) {
 			return begun, now, nil
@@ -161,16 +165,15 @@ func (e *Engine) CopyOf(table string) (engine.Copy, error) {
 
 // copyOfFiles looks for the copy of a table's files as they are, and does not read them.
 func (e *Engine) copyOfFiles(t *catalog.Table) (engine.Copy, error) {
-	paths := pathsOf(t)
-	reading, err := derive.Read(t)
-	if err != nil {
-		return engine.Copy{}, err
-	}
-	now, err := filesOf(t)
-	if err != nil || len(now) != len(paths) { // nothing that is there has a copy
+	of := chain(t)
+	now, err := filesOfAll(context.Background(), of)
+	if err != nil { // nothing that is there has a copy
 		return engine.Copy{Table: t.Name, State: engine.NoCopy}, nil //nolint:nilerr // which is told where they are read
 	}
-	name, err := e.archive.name(reading, known(now, paths))
+	name, _, paths, err := e.archive.nameOf(of, now)
+	if errors.Is(err, errFilesChanged) {
+		return engine.Copy{Table: t.Name, State: engine.NoCopy}, nil
+	}
 	if err != nil {
 		return engine.Copy{}, err
 	}

@@ -84,6 +84,7 @@ type Engine struct {
 	archive   *archive     // nil without one
 	scratches scratches
 	functions functions
+	holdings  holdings
 
 	opening  sync.Mutex         // guards what follows
 	attached databases          // DuckDB files
@@ -441,6 +442,9 @@ func (e *Engine) Public(ctx context.Context, table string) ([]engine.Column, [][
 	}
 	var rows [][]sqltype.Value
 	err := e.steady(ctx, []string{t.Name}, func() (err error) {
+		if err = e.fresh(ctx, []string{t.Name}); err != nil {
+			return err
+		}
 		rows, err = selectRows(ctx, e.db, "SELECT * FROM "+quote(t.Name), types)
 		return err
 	})

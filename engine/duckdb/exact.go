@@ -23,10 +23,11 @@ var sliceCounts = []int64{1, 8, 64}
 // Exact runs a release's query. The rows come in the order of their keys.
 func (e *Engine) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {
 	rows, asked, err := e.exact(ctx, q)
-	for err != nil && (asked.Totals != nil || asked.Least != nil) && ctx.Err() == nil { // another form, or its own SQL, may need less
-		if q.Totals = nil; asked.Totals == nil {
-			q.Least = nil
+	for err != nil && ctx.Err() == nil { // another form may need less
+		if asked.Totals == nil && asked.Least == nil && asked.Held == nil {
+			break
 		}
+		q = weaker(q, asked)
 		rows, asked, err = e.exact(ctx, q)
 	}
 	if err != nil {
@@ -43,10 +44,32 @@ func (e *Engine) Exact(ctx context.Context, q engine.Query) (*engine.Exact, erro
 	return engine.NewExact(rows), nil
 }
 
+// weaker is a query without the form that was asked.
+func weaker(q, asked engine.Query) engine.Query {
+	least, totals := &q.Least, &q.Totals
+	if asked.Held != nil {
+		h := *q.Held
+		q.Held, least, totals = &h, &h.Least, &h.Totals
+	}
+	switch {
+	case asked.Totals != nil:
+		*totals = nil
+	case asked.Least != nil:
+		*totals, *least = nil, nil
+	default:
+		q.Held = nil
+	}
+	return q
+}
+
 // exact returns the rows in any order, and the form that was asked: which one can be, is known once the tables are fresh.
 func (e *Engine) exact(ctx context.Context, q engine.Query) (rows [][]sqltype.Value, asked engine.Query, err error) {
 	err = e.steady(ctx, q.Tables, func() (err error) {
-		asked = e.byUnit(ctx, q)
+		form, read := e.heldForm(ctx, q)
+		if err = e.fresh(ctx, read); err != nil {
+			return err
+		}
+		asked = e.byUnit(ctx, form)
 		counts := sliceCounts
 		if !q.Sliceable || asked.Least != nil || asked.Totals != nil { // whose own SQL may have several
 			counts = counts[:1]

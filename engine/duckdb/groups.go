@@ -55,7 +55,7 @@ func (e *Engine) overCopies(tables []string) bool {
 // gather makes the groups of a plan, if it may have any and there is room for them, and plans
 // the rest over them. Where that fails, the plan remains as it is.
 func (e *Engine) gather(ctx context.Context, one *planned, q engine.Query, types []sqltype.Type) {
-	if one.groups != nil || one.tried || q.Totals != nil || q.Least != nil && e.overCopies(q.Tables) {
+	if one.groups != nil || one.tried || q.Totals != nil || q.Held != nil || q.Least != nil && e.overCopies(q.Tables) {
 		return
 	}
 	one.tried = true

@@ -122,7 +122,11 @@ func (e *Engine) run(ctx context.Context, q engine.Query, types []sqltype.Type, 
 		text = q.Least.SQL
 	}
 	text = transport(text, types)
-	if slices > 1 || !e.keeps(q.Tables) {
+	read := q.Tables
+	if q.Held != nil {
+		read = q.Held.Tables // the others are copies
+	}
+	if slices > 1 || !e.keeps(read) {
 		text = substitute(text, map[string]string{"salt": fmt.Sprint(q.Salt), "slices": fmt.Sprint(slices), "slice": fmt.Sprint(slice)})
 		err = raw(ctx, e.db, func(c *duckdb.Conn) error {
 			rows, err = query(ctx, c, text, types, nil)

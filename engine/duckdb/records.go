@@ -183,6 +183,17 @@ func (e *Engine) copy(ctx context.Context, s *copied) error {
 	})
 }
 
+// now are the files that it is of, when nobody copies them.
+func (s *copied) now(ctx context.Context) (files, error) {
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-s.turn:
+	}
+	defer func() { s.turn <- struct{}{} }()
+	return s.of, nil
+}
+
 // drop is the statement that removes what there is.
 func (s *copied) drop() string {
 	switch {
@@ -203,20 +214,7 @@ func (e *Engine) archived(ctx context.Context, c *duckdb.Conn, t *catalog.Table,
 	if e.archive == nil || t.Mapping != nil || !now.watched() || !e.settled(now, begun) {
 		return nil, nil
 	}
-	all, err := listed(t)
-	if err != nil || len(all) != len(now) {
-		return nil, nil
-	}
-	paths := make([]string, len(all))
-	for i, f := range all {
-		paths[i] = f.Path
-	}
-	reading, err := derive.Read(t)
-	if err != nil {
-		return nil, nil
-	}
-	of := known(now, paths)
-	name, err := e.archive.name(reading, of)
+	name, of, paths, err := e.archive.nameOf([]*catalog.Table{t}, now)
 	if err != nil {
 		return nil, nil
 	}

@@ -13,7 +13,7 @@ const readings = 8
 // errRestless is the failure of a query whose files were replaced each time that it read them.
 var errRestless = errors.New("a file was replaced while it was read, again and again")
 
-// steady makes tables fresh and runs a query over them, again where one of their files was
+// steady runs a query that makes tables fresh and reads them, again where one of their files was
 // replaced or written meanwhile: DuckDB opens a Parquet file for its footer, and once more for
 // its bytes, so that between them a file that is renamed into place gives values of neither.
 // Where a query reads its tables in slices, all must be of the same files, too. Nothing that is
@@ -24,9 +24,7 @@ func (e *Engine) steady(ctx context.Context, tables []string, query func() error
 		if err != nil {
 			return err
 		}
-		if err = e.fresh(ctx, tables); err == nil {
-			err = query()
-		}
+		err = query()
 		if ctx.Err() != nil {
 			return errors.Join(ctx.Err(), err)
 		}

@@ -56,7 +56,9 @@ type Project struct {
 	// Declared has, at the place of a column, what a view declares of it: bounds and a public
 	// domain, which hold in place of those that follow from the expression. nil declares none.
 	Declared []*catalog.Column
-	Span     diagnostic.Span
+	// Found is the table of which these are the rows with the key of their unit behind, as a reference finds it; or nil.
+	Found *catalog.Table
+	Span  diagnostic.Span
 }
 
 // Declares returns what is declared of column i, or nil.

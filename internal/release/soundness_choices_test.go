@@ -122,11 +122,9 @@ func (m *machines) choice(ctx context.Context, x *example, certificate *stabilit
 	if err != nil {
 		return err
 	}
-	if q.Totals != nil {
-		q.Totals.SQL = laid(b, q.Totals.SQL)
-	}
+	laid(b, q)
 	if p.sql != nil {
-		q.SQL, q.Least, q.Totals = p.sql(r, q.SQL), nil, nil
+		q.SQL, q.Least, q.Totals, q.Held = p.sql(r, q.SQL), nil, nil, nil
 	}
 	broken := func(format string, args ...any) error {
 		return &violation{what: fmt.Sprintf(format, args...), plan: plan.Format(b), sql: q.SQL}

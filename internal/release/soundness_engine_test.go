@@ -16,6 +16,7 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 
+	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb/least"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -200,6 +201,19 @@ func exactGroups(ctx context.Context, on *sql.Conn, schema string, q engine.Quer
 			forms = append(forms, of.SQL)
 		}
 	}
+	if h := q.Held; h != nil {
+		forms = append(forms, h.SQL)
+		if of := h.Least; of != nil {
+			know(func(c *duckdb.Conn) error {
+				return least.Register(c, least.Shape{Groups: of.Groups, Values: of.Values})
+			})
+			forms = append(forms, of.SQL)
+		}
+		if of := h.Totals; of != nil && slices == 1 {
+			know(least.Totals{Values: of.Values, Totals: of.Totals}.Register)
+			forms = append(forms, of.SQL)
+		}
+	}
 	own, err := exactRows(ctx, on, schema, q, salt, slice, slices)
 	for _, form := range forms {
 		if err != nil || form == q.SQL {
@@ -218,23 +232,57 @@ func exactGroups(ctx context.Context, on *sql.Conn, schema string, q engine.Quer
 	return own, err
 }
 
-// laid is a query with the rows of a copy, as a copy has them, in place of its name: in no order.
-func laid(b *plan.Bounded, text string) string {
-	n := b.Input
-	for {
-		switch of := n.(type) {
-		case *plan.Filter:
-			n = of.Input
-		case *plan.Project:
-			n = of.Input
-		case *plan.Scan:
-			unit, quoted := `"`+of.Table.Unit.Column.Name+`"`, `"`+engine.LaidName(of.Table.Name)+`"`
-			return strings.ReplaceAll(text, "FROM "+quoted, fmt.Sprintf(`FROM (SELECT *, dense_rank() OVER (ORDER BY %s) AS %s, count(*) OVER (PARTITION BY %s) AS %s FROM "%s") AS t`,
-				unit, engine.UnitNumber, unit, engine.UnitRows, of.Table.Name))
-		default:
-			return text
+// laid has the rows of copies, as copies have them, in place of their names in all forms of a query: in no order.
+func laid(b *plan.Bounded, q engine.Query) {
+	var tables []*catalog.Table
+	var walk func(n plan.Node)
+	walk = func(n plan.Node) {
+		if s, ok := n.(*plan.Scan); ok {
+			tables = append(tables, s.Table)
+		}
+		for _, in := range n.Inputs() {
+			walk(in)
 		}
 	}
+	walk(b.Input)
+	into := func(text *string) {
+		for _, t := range tables {
+			if t.Unit.Column == nil {
+				continue
+			}
+			of := fmt.Sprintf(`SELECT *, "%s" AS %s FROM "%s"`, t.Unit.Column.Name, engine.UnitKey, t.Name)
+			if t.Unit.Kind == catalog.UnitReference {
+				of = fmt.Sprintf("SELECT t.*, o.unit AS %s FROM %q AS t JOIN (%s) AS o ON t.%q = o.key", engine.UnitKey, t.Name, owned(t.Unit.References, t.Unit.Referred), t.Unit.Column.Name)
+			}
+			*text = strings.ReplaceAll(*text, fmt.Sprintf("FROM %q", engine.LaidName(t.Name)), fmt.Sprintf("FROM (SELECT *, dense_rank() OVER (ORDER BY %s) AS %s, count(*) OVER (PARTITION BY %s) AS %s FROM (%s) AS t) AS t",
+				engine.UnitKey, engine.UnitNumber, engine.UnitKey, engine.UnitRows, of))
+		}
+	}
+	if q.Totals != nil {
+		into(&q.Totals.SQL)
+	}
+	if h := q.Held; h != nil {
+		into(&h.SQL)
+		if h.Least != nil {
+			into(&h.Least.SQL)
+		}
+		if h.Totals != nil {
+			into(&h.Totals.SQL)
+		}
+	}
+}
+
+// owned selects the units of a table's rows by one of its columns.
+func owned(t *catalog.Table, by *catalog.Column) string {
+	if t.Unit.Kind == catalog.UnitReference {
+		return fmt.Sprintf("SELECT t.%q AS key, o.unit FROM %q AS t JOIN (%s) AS o ON t.%q = o.key", by.Name, t.Name, owned(t.Unit.References, t.Unit.Referred), t.Unit.Column.Name)
+	}
+	unit := fmt.Sprintf("%q", t.Unit.Column.Name)
+	where := unit
+	if t.Unit.Column.Type.IsInteger() {
+		unit = "CAST(" + unit + " AS BIGINT)"
+	}
+	return fmt.Sprintf("SELECT %q AS key, %s AS unit FROM %q WHERE %s IS NOT NULL", by.Name, unit, t.Name, where)
 }
 
 func exactRows(ctx context.Context, on *sql.Conn, schema string, q engine.Query, salt int64, slice, slices int) (groups, error) {

@@ -312,9 +312,7 @@ func (p pipeline) query(r *stability.Release, values [][]sqltype.Value) (b *plan
 	if q.Groups != "" && (strings.Contains(q.Groups, "$salt") || strings.Count(q.SQL, "("+q.Groups+")") != 1) {
 		return b, q, false, fmt.Errorf("the groups depend on the salt, or do not stand in the query once: %s in %s", q.Groups, q.SQL)
 	}
-	if q.Totals != nil {
-		q.Totals.SQL = laid(b, q.Totals.SQL)
-	}
+	laid(b, q)
 	if err != nil || !p.planted {
 		return b, q, true, err
 	}
@@ -325,6 +323,7 @@ func (p pipeline) query(r *stability.Release, values [][]sqltype.Value) (b *plan
 	if q, err = render.DuckDB.ReleaseOver(b, p.over); err != nil {
 		return b, q, false, err
 	}
+	q.Held = nil // which has no part in faults
 	if p.sql != nil {
 		q.SQL, q.Least, q.Totals = p.sql(r, q.SQL), nil, nil
 	}
@@ -333,9 +332,7 @@ func (p pipeline) query(r *stability.Release, values [][]sqltype.Value) (b *plan
 		p.least(q.Least)
 		q.SQL, q.Totals = q.Least.SQL, nil
 	}
-	if q.Totals != nil {
-		q.Totals.SQL = laid(b, q.Totals.SQL)
-	}
+	laid(b, q)
 	if p.totals != nil && q.Totals != nil {
 		text = q.Totals.SQL
 		p.totals(q.Totals)

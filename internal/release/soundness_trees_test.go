@@ -85,9 +85,7 @@ func (m *machines) leaves(ctx context.Context, x *example, certificate *stabilit
 		if err != nil {
 			return err
 		}
-		if q.Totals != nil {
-			q.Totals.SQL = laid(b, q.Totals.SQL)
-		}
+		laid(b, q)
 		if p.sql != nil {
 			q.SQL = p.sql(r, q.SQL)
 		}

@@ -69,6 +69,17 @@ func (d Dialect) release(b *plan.Bounded, stages Stages, compared bool) (engine.
 		return engine.Query{}, err
 	}
 	r.stages = stages
+	q, err := r.release(b, compared)
+	if _, able := r.dialect.(totalling); err != nil || !able || !r.found {
+		return q, err
+	}
+	over := &renderer{dialect: r.dialect, stages: stages, holds: true}
+	h, err := over.release(b, compared)
+	q.Held = &engine.Held{SQL: h.SQL, Groups: h.Groups, Least: h.Least, Totals: h.Totals, Copies: over.copies, Tables: over.tables}
+	return q, err
+}
+
+func (r *renderer) release(b *plan.Bounded, compared bool) (engine.Query, error) {
 	slice := r.dialect.slice("u")
 	q := engine.Query{Values: len(b.Contributions), Sliceable: !b.Whole && slice != ""}
 	input, scope := r.relation(b.Input), r.scope(column)

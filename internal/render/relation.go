@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -120,6 +122,11 @@ func orNumber(row string) string {
 // project prints expressions. A projection that only picks columns of sorted
 // rows is one SELECT with the sorting, whose order SQL then promises.
 func (r *renderer) project(n *plan.Project) string {
+	if n.Found != nil {
+		if r.found = true; r.holds {
+			return "SELECT " + r.held(n.Found) + " FROM " + quote(engine.LaidName(n.Found.Name))
+		}
+	}
 	s := r.scope(column)
 	exprs := orOne(list(len(n.Exprs), func(i int) string { return as(s.expr(n.Exprs[i]), column(i)) }))
 	switch n.Input.(type) {
@@ -134,6 +141,14 @@ func (r *renderer) project(n *plan.Project) string {
 		}
 	}
 	return fmt.Sprintf("SELECT %s FROM %s", exprs, r.input(n.Input, "t"))
+}
+
+// held lists the columns of a table and behind them the key of each row's unit, as its copy holds it.
+func (r *renderer) held(t *catalog.Table) string {
+	if !slices.Contains(r.copies, t.Name) {
+		r.copies = append(r.copies, t.Name)
+	}
+	return list(len(t.Columns), func(i int) string { return quote(t.Columns[i].Name) + " AS " + column(i) }) + ", " + engine.UnitKey + " AS " + column(len(t.Columns))
 }
 
 // ordered prints a Sort, a Limit, or a Limit of a Sort in one SELECT.

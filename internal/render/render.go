@@ -79,7 +79,10 @@ type renderer struct {
 	bound   int      // expressions that got a name: see once
 	tables  []string // the catalog's that were printed, each once
 	stages  Stages
-	loaded  bool  // stages are tables
+	loaded  bool // stages are tables
+	found   bool // units of some table are found by a reference
+	holds   bool // such tables are read by copies that hold them
+	copies  []string
 	err     error // the first plan that cannot be printed
 }
 

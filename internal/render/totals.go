@@ -36,12 +36,10 @@ func (r *renderer) laid(n plan.Node, unit int) string {
 	switch n := n.(type) {
 	case *plan.Scan:
 		t := n.Table
-		if t.Unit.Kind != catalog.UnitColumn || unit >= len(t.Columns) || t.Columns[unit] != t.Unit.Column || t.Mapping != nil {
+		if t.Unit.Kind != catalog.UnitColumn || unit >= len(t.Columns) || t.Columns[unit] != t.Unit.Column || t.Mapping != nil || t.MaxUnitRows > 0 {
 			return ""
 		}
-		return fmt.Sprintf("SELECT %s, %s AS n, %s AS m, TRUE AS f FROM %s", list(len(t.Columns), func(i int) string {
-			return quote(t.Columns[i].Name) + " AS " + column(i)
-		}), engine.UnitNumber, engine.UnitRows, quote(engine.LaidName(t.Name)))
+		return allOf(t, list(len(t.Columns), func(i int) string { return quote(t.Columns[i].Name) + " AS " + column(i) }))
 	case *plan.Filter:
 		if of := r.laid(n.Input, unit); of != "" {
 			return fmt.Sprintf("SELECT %s, n, m, f AND (%s) AS f FROM (%s) AS t", columns(n), r.scope(column).expr(n.Condition), of)
@@ -49,6 +47,12 @@ func (r *renderer) laid(n plan.Node, unit int) string {
 	case *plan.Project:
 		if unit >= len(n.Exprs) {
 			return ""
+		}
+		if n.Found != nil {
+			if !r.holds || unit != len(n.Found.Columns) {
+				return ""
+			}
+			return allOf(n.Found, r.held(n.Found))
 		}
 		ref, ok := n.Exprs[unit].(*plan.Ref)
 		if !ok {
@@ -60,6 +64,11 @@ func (r *renderer) laid(n plan.Node, unit int) string {
 		}
 	}
 	return ""
+}
+
+// allOf are the rows of a table's copy.
+func allOf(t *catalog.Table, columns string) string {
+	return fmt.Sprintf("SELECT %s, %s AS n, %s AS m, TRUE AS f FROM %s", columns, engine.UnitNumber, engine.UnitRows, quote(engine.LaidName(t.Name)))
 }
 
 // totals renders a bounded aggregation over a copy, whose function decides by the same codes and hashes what every other form of the query

@@ -96,7 +96,7 @@ func threadScan(n *plan.Scan, rows []*catalog.Table) plan.Node {
 		reference := column(t, t.Unit.Column)
 		on := equal(reference, &plan.Ref{Index: len(exprs), Name: referred.Name, T: referred.T})
 		joined := &plan.Join{Kind: plan.Inner, Left: n, Right: keyed, On: on, Span: n.Span}
-		return &plan.Project{Input: joined, Exprs: with(exprs, last(joined)), Names: with(names, unitName), Span: n.Span}
+		return &plan.Project{Input: joined, Exprs: with(exprs, last(joined)), Names: with(names, unitName), Found: t, Span: n.Span}
 	}
 	var key plan.Expr = column(t, t.Unit.Column)
 	if key.Type().IsInteger() && key.Type() != bigint {

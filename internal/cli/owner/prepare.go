@@ -27,6 +27,8 @@ func Prepare() *command.Command {
 		Long: `It writes a copy of each table, or of those that are named, into the folder that the
 catalog calls copies: values cast as the catalog declares them, rows in the order of
 their units. Statements then read the copy. What they answer and cost stays the same.
+The copy of a table whose units are found by a reference holds them: it is of the files
+of all tables on the way.
 
 A copy is as private as the file that it is of. It is read for the bytes alone that it
 was made of, and by the build that made it: where the file or its declaration has
