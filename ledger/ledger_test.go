@@ -49,7 +49,7 @@ var (
 func fresh(t testing.TB) string {
 	t.Helper()
 	if server := os.Getenv(onServer); server != "" {
-		return newTestDatabase(t, server)
+		return suiteDatabase(t, server)
 	}
 	return filepath.Join(t.TempDir(), "discreet.ledger")
 }

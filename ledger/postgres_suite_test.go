@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -42,20 +43,70 @@ var databases atomic.Int64
 // newTestDatabase makes an empty database on a server and returns its URL.
 func newTestDatabase(t testing.TB, server string) string {
 	t.Helper()
+	u := createDatabase(t, server)
+	name := must(url.Parse(u)).Path[1:]
+	t.Cleanup(func() { administer(t, server, "DROP DATABASE "+name+" WITH (FORCE)") })
+	return u
+}
+
+func createDatabase(t testing.TB, server string) string {
+	t.Helper()
 	name := fmt.Sprintf("ledger_%d_%d", os.Getpid(), databases.Add(1))
-	admin := func(statement string) {
-		t.Helper()
-		db := must(pgsql.Open(server, nil))
-		defer db.Close()
-		if _, err := db.Exec(statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	admin("CREATE DATABASE " + name + " TEMPLATE template0")
-	t.Cleanup(func() { admin("DROP DATABASE " + name + " WITH (FORCE)") })
+	administer(t, server, "CREATE DATABASE "+name+" TEMPLATE template0")
 	u := must(url.Parse(server))
 	u.Path = "/" + name
 	return u.String()
+}
+
+func administer(t testing.TB, server, statement string) {
+	t.Helper()
+	db := must(pgsql.Open(server, nil))
+	defer db.Close()
+	if _, err := db.Exec(statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// emptied are databases of the suite's server whose ledger is gone. To create a database and to drop it takes the server seventy
+// times as long as to empty one.
+var emptied struct {
+	sync.Mutex
+	urls []string
+}
+
+// suiteDatabase is newTestDatabase on the suite's server, or a database of a test before that was emptied.
+func suiteDatabase(t testing.TB, server string) (u string) {
+	t.Helper()
+	emptied.Lock()
+	if n := len(emptied.urls); n > 0 {
+		u, emptied.urls = emptied.urls[n-1], emptied.urls[:n-1]
+	}
+	emptied.Unlock()
+	if u == "" {
+		u = createDatabase(t, server)
+	}
+	t.Cleanup(func() {
+		db := must(pgsql.Open(u, nil))
+		defer db.Close()
+		// Whoever was killed may be connected still.
+		for _, statement := range []string{"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()", "DROP SCHEMA IF EXISTS discreet CASCADE"} {
+			if _, err := db.Exec(statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var left int
+		if err := db.QueryRow(`SELECT (SELECT count(*) FROM pg_class WHERE oid >= 16384) + (SELECT count(*) FROM pg_proc WHERE oid >= 16384)
+			+ (SELECT count(*) FROM pg_namespace WHERE oid >= 16384) + (SELECT count(*) FROM pg_event_trigger)
+			+ (SELECT count(*) FROM pg_db_role_setting WHERE setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database()))`).Scan(&left); err != nil {
+			t.Fatal(err)
+		}
+		if left == 0 { // a test that left more is its database's last
+			emptied.Lock()
+			emptied.urls = append(emptied.urls, u)
+			emptied.Unlock()
+		}
+	})
+	return u
 }
 
 // The suite: what the ledger promises, whatever keeps its records. A test that is not here is
