@@ -516,6 +516,36 @@ func TestMadeOfSetsWithinOtherDomains(t *testing.T) {
 	}
 }
 
+// A view may give a key fewer values: its groups are some of those that were released.
+func TestMadeThroughViewOfFewerValues(t *testing.T) {
+	const view = "[views.fewer]\nsql = \"SELECT who, s, x, k FROM t\"\ncolumns.k = { type = \"text\", domain = [\"a\", \"b\"] }\n[views.bounded]"
+	for name, c := range map[string]struct {
+		bound string
+		free  bool // at a cost too
+	}{"a unit may be in all groups": {"max_groups_per_unit = 3", true}, "bounds cut groups, other ones than of fewer": {"max_groups_per_unit = 2", false}} {
+		w := shelve(t, "pure", "[views.bounded]", view, "max_groups_per_unit = 3", c.bound)
+		w.version()
+		const of = " GROUP BY k ORDER BY k"
+		stored := w.told("SELECT k, count(*) AS n, count(DISTINCT who) AS u FROM t"+of, w.at("9"), false)
+		w.told("SELECT k, count(*) AS n, count(DISTINCT who) AS u FROM fewer"+of, w.at("0.001"), c.free)
+		for _, sql := range []string{"SELECT k, count(*) AS n, count(DISTINCT who) AS u FROM fewer" + of, "SELECT k, count(*) AS n FROM (SELECT * FROM fewer) x" + of} {
+			a := w.told(sql, w.at(""), true)
+			if len(a.Rows) != 2 || fmt.Sprint(a.Rows) != fmt.Sprint([][]sqltype.Value{stored.Rows[0][:len(a.Columns)], stored.Rows[1][:len(a.Columns)]}) {
+				t.Errorf("%s: %s\nsays %v of %v", name, sql, a.Rows, stored.Rows)
+			}
+			if !slices.ContainsFunc(a.Notes, func(n string) bool { return strings.Contains(n, "groups of a release that was made before") }) {
+				t.Errorf("%s: notes %q", name, a.Notes)
+			}
+		}
+		w.told("SELECT k, count(*) AS n FROM t GROUP BY k", w.at("0.001"), true)
+		all := must(w.plan(t.Context(), "SELECT k, count(*) FROM t GROUP BY k", w.at("0.1"))).releases[0]
+		fewer := all.Release.Comparable([][]sqltype.Value{{"a", "b"}}) // as of a public table that has lost a row
+		if x := release.Remake(fewer, all); x == nil || x.Same() || !x.Group() || x.CutsNoMore(fewer.Release) != c.free {
+			t.Errorf("%s: of fewer values than when it was released: %+v", name, x)
+		}
+	}
+}
+
 // Which groups are picked is found once for releases that pick alike, and anew for others.
 func TestMadePicksAlike(t *testing.T) {
 	w := shelve(t, "zcdp")

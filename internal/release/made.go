@@ -79,16 +79,13 @@ func Remake(r, of *Comparable) *Remade {
 	if of.trees() > 0 || of.cells() > MostStored {
 		return nil
 	}
-	m := r.form.MadeOf(of.form)
+	m := r.form.MadeOf(of.form, slices.EqualFunc(r.domains, of.domains, sameValues))
 	if m == nil {
 		return nil
 	}
 	x := &Remade{Release: *of.Release, Most: 1, made: m, r: r, of: of}
 	if m.Same {
 		x.Release.Release = r.Release.Release
-		if !slices.EqualFunc(r.domains, of.domains, func(a, b []sqltype.Value) bool { return len(a) == len(b) && listed(a, b) }) {
-			return nil
-		}
 		return x
 	}
 	bounded := *r.Release.Release
@@ -142,6 +139,8 @@ func (c *Comparable) combinations() [][]sqltype.Value {
 	}
 	return keys
 }
+
+func sameValues(a, b []sqltype.Value) bool { return len(a) == len(b) && listed(a, b) }
 
 // listed reports whether all values of a public domain are among others.
 func listed(values, among []sqltype.Value) bool {
@@ -234,7 +233,7 @@ func (x *Remade) Group() bool {
 // GroupAs is Group where another way to make the same release has groups that it shares, and reports whether it has. It looks at no group.
 func (x *Remade) GroupAs(other *Remade) bool {
 	if x.Same() || other.groups == nil || !x.made.Picks(other.made) ||
-		!slices.EqualFunc(x.of.domains, other.of.domains, func(a, b []sqltype.Value) bool { return len(a) == len(b) && listed(a, b) }) {
+		!slices.EqualFunc(x.of.domains, other.of.domains, sameValues) {
 		return false
 	}
 	if other.Most > 1 && x.made.Alone() {
@@ -250,7 +249,14 @@ func (x *Remade) Same() bool { return x.made.Same }
 
 // CutsNoMore reports whether bounds and domains of the other release leave out no more than a release's own would.
 func (x *Remade) CutsNoMore(than *Release) bool {
-	return x.Same() || x.made.CutsNoMore(than.Release, x.of.Release.Release, x.of.domains)
+	if x.Same() {
+		return true
+	}
+	alike := true
+	for i, values := range x.r.domains {
+		alike = alike && sameValues(values, x.of.domains[x.made.Keys[i]])
+	}
+	return x.made.CutsNoMore(than.Release, x.of.Release.Release, x.of.domains, alike)
 }
 
 // TotalVariance compares ways to make one release.

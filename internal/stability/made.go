@@ -154,8 +154,9 @@ func listing(parts []*catalog.PublicDomain) (words string) {
 // ones are not made of each other. "" of one that is made of none.
 func (f *Form) Relation() string { return f.relation }
 
-// MadeOf returns how f could be made of what another release has released, or nil. Both are of statements over one catalog.
-func (f *Form) MadeOf(other *Form) *Made {
+// MadeOf returns how f could be made of what another release has released, or nil. Both are of statements over one catalog. sameGroups says that
+// keys which are the same expressions have the same values, which a view may leave out some of.
+func (f *Form) MadeOf(other *Form, sameGroups bool) *Made {
 	r, of := f.release, other.release
 	if f.relation == "" || f.relation != other.relation {
 		return nil
@@ -171,7 +172,7 @@ func (f *Form) MadeOf(other *Form) *Made {
 	if len(fewer) > 0 { // rows that count here were not counted there
 		return nil
 	}
-	if len(more) == 0 && f.all == other.all {
+	if sameGroups && len(more) == 0 && f.all == other.all {
 		m := &Made{Same: true}
 		for i := range r.Keys {
 			m.Keys = append(m.Keys, i)
@@ -304,13 +305,15 @@ func (m *Made) Keeps(key []sqltype.Value) (keeps, ok bool) {
 //     where both are bounded by the same groups, of the same rows.
 //   - R leaves in a group of r the rows of groups of the other, min(n_1, R) + min(n_2, R) + ... ≥ min(n_1 + n_2 + ..., R). Where r has no R and the
 //     other has, single rows decide: but not of how many units have any.
-func (m *Made) CutsNoMore(r, of *Release, domains [][]sqltype.Value) bool {
+//
+// alike says that keys of both have the same values.
+func (m *Made) CutsNoMore(r, of *Release, domains [][]sqltype.Value, alike bool) bool {
 	groups := int64(1)
 	for _, values := range domains {
 		groups *= int64(len(values)) // MaxCells at most
 	}
 	few := of.Rows > 0 && of.Rows <= of.MaxGroups || groups <= of.MaxGroups
-	same := len(m.bounding) == len(of.Keys) && len(m.where) == 0 && !slices.Contains(m.bounding, -1)
+	same := alike && len(m.bounding) == len(of.Keys) && len(m.where) == 0 && !slices.Contains(m.bounding, -1)
 	if !of.OneRow && !of.Kept {
 		if !few && !same {
 			return false
