@@ -79,8 +79,7 @@ setup: ## install the tools that the tests use, where that is possible
 test: setup ## format, vet, lint, all without cgo, race of the small packages, all tests
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not gofmt-clean:"; echo "$$unformatted"; exit 1; }
 	$(GO) vet ./...
-	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory --jobs --output-sync=target pure race oracles & beside=$$!; \
+	@$(MAKE) --no-print-directory --jobs --output-sync=target lint pure race oracles & beside=$$!; \
 	ok=true; $(MAKE) --no-print-directory whole || ok=false; wait $$beside && $$ok
 
 # Beside it run the stages that would leave a core idle; each says what it found when it ends.

@@ -124,7 +124,7 @@ func TestWhatIsNotAllowedDoesNotExist(t *testing.T) {
 		if strings.Contains(r.sql, "{") || i%3 > 0 && os.Getenv("DISCREET_SOAK") == "" {
 			continue
 		}
-		server := New()
+		server := &Server{known: server.known} // as New makes, of the system catalog that was read once
 		var parameters []Parameter
 		for _, p := range r.parameters {
 			parameters = append(parameters, Parameter{Value: p})
