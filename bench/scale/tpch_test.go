@@ -41,6 +41,7 @@ var (
 	tpch      = flag.String("tpch", "", "the folder with TPC-H's tables as Parquet and CSV files (see doc.go)")
 	tpchScale = flag.String("tpch-scale", "0.1", "the scale of these, for Trino")
 	prepared  = flag.Bool("prepared", false, "let DuckDB read copies of the tables, as discreet prepare makes them")
+	own       = flag.Bool("own", false, "let DuckDB without privacy read tables in a file of its own, and not the Parquet files")
 	asked     = flag.String("engines", "duckdb,postgres", "whom BenchmarkTPCH asks, of duckdb, postgres and trino")
 )
 
@@ -256,10 +257,21 @@ func tpchDuckDB(b *testing.B) *compared {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { plain.Close() })
-	for _, t := range tpchTables {
-		if _, _, err := plain.Rows(b.Context(), fmt.Sprintf("CREATE VIEW %s AS SELECT * FROM read_parquet('%s')", t[0], filepath.Join(*tpch, t[0]+".parquet"))); err != nil {
+	run := func(format string, args ...any) {
+		if _, _, err := plain.Rows(b.Context(), fmt.Sprintf(format, args...)); err != nil {
 			b.Fatal(err)
 		}
+	}
+	if *own {
+		run("ATTACH '%s' AS own", filepath.Join(b.TempDir(), "plain.duckdb"))
+	}
+	for _, t := range tpchTables {
+		from := fmt.Sprintf("read_parquet('%s')", filepath.Join(*tpch, t[0]+".parquet"))
+		if *own {
+			run("CREATE TABLE own.%s AS FROM %s", t[0], from)
+			from = "own." + t[0]
+		}
+		run("CREATE VIEW %s AS SELECT * FROM %s", t[0], from)
 	}
 	return &compared{e, "duckdb", c, func(sql string) error { _, _, err := plain.Rows(b.Context(), sql); return err }, between(ownTime)}
 }

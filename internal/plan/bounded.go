@@ -37,6 +37,8 @@ type Bounded struct {
 	// Listed are the texts that a key may be, each once: rows with another one, or with
 	// NULL, are dropped before any bound. nil of a key that may be anything.
 	Listed [][]string
+	// Ranges are the whole numbers that a key may be, of one of which the input has no other; nil of others.
+	Ranges []*Range
 	// EveryGroup says that there are at most MaxGroups groups, whatever the data, so that
 	// no unit can be in more.
 	EveryGroup         bool
@@ -45,6 +47,9 @@ type Bounded struct {
 	MaxGroups, MaxRows int64 // MaxRows is 0 if no contribution needs it
 	Span               diagnostic.Span
 }
+
+// A Range are whole numbers from First on, so many, Step apart.
+type Range struct{ First, Step, Count int64 }
 
 // A ContributionKind says how a unit's rows add up to its contribution.
 type ContributionKind uint8

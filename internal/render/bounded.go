@@ -306,7 +306,7 @@ func (w *bounded) shown() []int {
 
 // addUp sums groups by the keys that are shown.
 func (w *bounded) addUp(groups string) string {
-	if w.node.Shown == nil {
+	if w.node.Shown == nil && len(w.keys) > 0 {
 		return groups
 	}
 	var names, columns, by []string
@@ -432,8 +432,34 @@ func (w *bounded) unlisted(i int) string {
 	return w.dialect.unlisted(w.keys[i])
 }
 
+// A numbers is a key's plan.Range, where the dialect tells groups apart by their numbers.
+type numbers plan.Range
+
+func (w *bounded) ranged(i int) *numbers {
+	if _, able := w.dialect.(totalling); !able || w.compared || i >= len(w.node.Ranges) {
+		return nil
+	}
+	return (*numbers)(w.node.Ranges[i])
+}
+
+// place is which of the numbers a key is, from 0; of any other key it is one of them, too, so that it fails of none.
+func (of *numbers) place(key string) string {
+	return fmt.Sprintf("((least(greatest(CAST(%s AS BIGINT), %d), %d) - %d) // %d)", key, of.First, of.First+(of.Count-1)*of.Step, of.First, of.Step)
+}
+
+// count is how many values a key may have, 0 where that is not known.
+func (w *bounded) count(i int) int {
+	if of := w.ranged(i); of != nil {
+		return int(of.Count)
+	}
+	return len(w.listed(i))
+}
+
 // numberOf says which of its list a key is, from 0, or "".
 func (w *bounded) numberOf(i int) string {
+	if of := w.ranged(i); of != nil {
+		return "CAST(" + of.place(w.keys[i]) + " AS UBIGINT)"
+	}
 	if d := w.placing(i); d != nil {
 		return d.placed(w.keys[i])
 	}
@@ -524,9 +550,14 @@ func (w *bounded) listed(i int) []string {
 func (w *bounded) textsOf(d packing) (columns []string) {
 	stride := 1
 	for i := range w.keys {
-		list := w.listed(i)
-		columns = append(columns, d.nth(w.texts(list), fmt.Sprintf("(g // %d) %% %d", stride, len(list))))
-		stride *= len(list)
+		n := w.count(i)
+		place := fmt.Sprintf("(g // %d) %% %d", stride, n)
+		if of := w.ranged(i); of != nil {
+			columns = append(columns, fmt.Sprintf("CAST(%d + (%s) * %d AS %s)", of.First, place, of.Step, w.dialect.typeName(w.types[w.keys[i]])))
+		} else {
+			columns = append(columns, d.nth(w.texts(w.listed(i)), place))
+		}
+		stride *= n
 	}
 	return columns
 }
@@ -540,7 +571,7 @@ func (w *bounded) number() (code string, size int) {
 	var parts []string
 	all := 1
 	for i := range w.keys {
-		n, code := len(w.listed(i)), w.numberOf(i)
+		n, code := w.count(i), w.numberOf(i)
 		if n == 0 || code == "" || w.compared || all > 1<<numberBits/n {
 			return "", 0
 		}

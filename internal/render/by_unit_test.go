@@ -73,6 +73,8 @@ func TestOneGroupingSaysWhatTwoSay(t *testing.T) {
 		"many places": {Keys: []plan.Expr{ref(1)}, Listed: [][]string{as}},
 		"most places": {Keys: []plan.Expr{ref(6)}, Listed: [][]string{ds}},
 		"two keys":    {Keys: []plan.Expr{ref(2), ref(1)}, Listed: [][]string{bs[:3], as}},
+		"numbers":     {Keys: []plan.Expr{ref(3)}, Ranges: []*plan.Range{{First: -3, Step: 2, Count: 6}}},
+		"both":        {Keys: []plan.Expr{ref(3), ref(2)}, Listed: [][]string{nil, bs[:3]}, Ranges: []*plan.Range{{First: -3, Step: 1, Count: 13}, nil}},
 		"a set":       {Keys: []plan.Expr{ref(2), ref(1)}, Listed: [][]string{bs[:3], as}, Shown: []int{1}},
 		"no set":      {Keys: []plan.Expr{ref(2)}, Listed: [][]string{bs}, Shown: []int{}},
 	}
@@ -82,6 +84,13 @@ func TestOneGroupingSaysWhatTwoSay(t *testing.T) {
 			b.Input = &plan.Filter{Input: b.Input, Condition: &plan.Call{Function: plan.Less, Args: []plan.Expr{ref(0), &plan.Literal{Value: int64(50), T: bigint}}, T: boolean}}
 			b.Input = &plan.Project{Input: &plan.Filter{Input: b.Input, Condition: &plan.Call{Function: plan.Or, Args: []plan.Expr{ref(4), &plan.Call{Function: plan.IsNull, Args: []plan.Expr{ref(3)}, T: boolean}}, T: boolean}},
 				Exprs: []plan.Expr{ref(0), ref(1), ref(2), ref(3), ref(4), ref(5)}, Names: make([]string, 6)}
+		}
+		if b.Ranges != nil { // as package rewrite leaves out others
+			among := []plan.Expr{ref(3)}
+			for i := range b.Ranges[0].Count {
+				among = append(among, &plan.Literal{Value: b.Ranges[0].First + i*b.Ranges[0].Step, T: bigint})
+			}
+			b.Input = &plan.Filter{Input: b.Input, Condition: &plan.Call{Function: plan.In, Args: among, T: boolean}}
 		}
 		for _, b.Contributions = range [][]plan.Contribution{{count}, {clamped}, {apart, count, wide}, {units, count, some}, {wide, some, clamped, count, units}, {added}, {clamped, added, count}, {added, added, some}} {
 			for _, bounds := range [][2]int64{{1, 1}, {2, 2}, {3, 30}, {4, 254}} {

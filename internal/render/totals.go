@@ -22,10 +22,12 @@ const (
 	// positions bounds a list in which texts of a copy are looked for one by one: few different ones are a dictionary there, of
 	// which each is looked for once.
 	positions = 256
-	// totalBytes bounds what is held of a unit.
-	totalBytes = 8 << 10
-	// totalRows is the greatest R that the function takes: MostRows of package least.
-	totalRows = 1024
+	// totalBytes bounds what is held of a unit, totalValues how many values are summed, and totalsMost how many contributions are added up at once.
+	totalBytes  = 32 << 10
+	totalValues = 10
+	totalsMost  = 12
+	// totalRows is the greatest R that the function takes, MostRows of package least, and mostGroups how many groups it takes of a unit.
+	totalRows, mostGroups = 1024, 1024
 )
 
 // laid prints a relation over a copy, with all of its rows: beside its columns there are n, the number of the unit, which
@@ -71,25 +73,47 @@ func allOf(t *catalog.Table, columns string) string {
 	return fmt.Sprintf("SELECT %s, %s AS n, %s AS m, TRUE AS f FROM %s", columns, engine.UnitNumber, engine.UnitRows, quote(engine.LaidName(t.Name)))
 }
 
+// filtered reports whether a relation leaves out rows that have a unit.
+func filtered(n plan.Node) bool {
+	if f, ok := n.(*plan.Filter); ok {
+		not, ok := f.Condition.(*plan.Call)
+		if !ok || not.Function != plan.Not {
+			return true
+		}
+		null, ok := not.Args[0].(*plan.Call)
+		if !ok || null.Function != plan.IsNull {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.Inputs(), filtered)
+}
+
 // totals renders a bounded aggregation over a copy, whose function decides by the same codes and hashes what every other form of the query
-// keeps. rows are the columns of a unit's rows, of which listed ones are replaced.
+// keeps. rows are the columns of a unit's rows, of which listed ones are replaced. Where a unit may be in every group, as where there are no
+// keys, all are kept, and their codes are their numbers.
 func (w *bounded) totals(r *renderer, rows []string) *engine.Totals {
 	b := w.node
 	d, able := w.dialect.(totalling)
 	number, size := w.number()
-	if !able || w.compared || b.Whole || b.Bin != nil || !w.cuts() || number == "" || size+rowBits > packedBits || b.MaxRows > totalRows {
+	if !able || w.compared || b.Whole || b.Bin != nil || number == "" && len(b.Keys) > 0 || size+rowBits > packedBits || b.MaxRows > totalRows {
 		return nil
 	}
-	of := r.laid(b.Input, b.Unit)
-	if of == "" {
+	of, some := r.laid(b.Input, b.Unit), filtered(b.Input)
+	if of == "" || some && !w.cuts() { // rows that a condition leaves are grouped by unit in less time than all are read, if they are few
 		return nil
 	}
 	rows = slices.Clone(rows)
+	guard := func(value string) string { return value }
+	if some { // what is of no row that counts is not computed
+		guard = func(value string) string { return "CASE WHEN f THEN " + value + " END" }
+	}
 	shown, code, all := []string{"f"}, "", 1
 	for i, k := range b.Keys {
 		key, texts := w.keys[i], w.listed(i)
 		place := key
-		if w.placing(i) != nil {
+		if of := w.ranged(i); of != nil {
+			place = of.place(key)
+		} else if w.placing(i) != nil {
 			shown, place = append(shown, key+" > 0"), "("+key+" - 1)"
 		} else {
 			shown = append(shown, key+" >= 0")
@@ -104,12 +128,22 @@ func (w *bounded) totals(r *renderer, rows []string) *engine.Totals {
 			code += fmt.Sprintf(" * %d", all)
 		}
 		code += " + "
-		all *= len(texts)
+		all *= w.count(i)
 	}
-	code = d.high(w.hash(w.keys), packedBits) + " | " + at("("+strings.TrimSuffix(code, " + ")+")", rowBits)
-	asked, hash := []string{fmt.Sprint(b.MaxGroups), fmt.Sprint(b.MaxRows), fmt.Sprint(all)}, "CAST(0 AS UBIGINT)"
+	groups := int64(all)
+	code = at("("+code+"0)", rowBits)
+	if w.cuts() { // else all groups are kept, in whatever order
+		groups, code = b.MaxGroups, d.high(w.hash(w.keys), packedBits)+" | "+code
+	}
+	asked, hash := []string{fmt.Sprint(groups), fmt.Sprint(b.MaxRows), fmt.Sprint(all)}, "CAST(0 AS UBIGINT)"
 	var values []string
+	last := len(b.Keys) // of rows
 	for i, c := range b.Contributions {
+		if c.Value != nil {
+			last++
+			name := fmt.Sprintf(" AS v%d", i)
+			rows[last] = guard(strings.TrimSuffix(rows[last], name)) + name
+		}
 		j := len(values)
 		switch {
 		case c.Kind == plan.DistinctValues,
@@ -133,12 +167,12 @@ func (w *bounded) totals(r *renderer, rows []string) *engine.Totals {
 		}
 		values = append(values, fmt.Sprintf("v%d", i))
 	}
-	held := int64(128)
+	held := int64(48 + 16*len(values))
 	if len(w.chosen) > 0 {
-		hash = w.hash(append(w.keys[:len(w.keys):len(w.keys)], w.chosen...))
-		held += 40 * b.MaxRows
+		hash = guard(w.hash(append(w.keys[:len(w.keys):len(w.keys)], w.chosen...)))
+		held += int64(16+8*len(values)) * b.MaxRows
 	}
-	if len(values) > leastValues || len(b.Contributions) > totalsMost || b.MaxGroups*held > totalBytes {
+	if len(values) > totalValues || len(b.Contributions) > totalsMost || groups > mostGroups || groups*held > totalBytes {
 		return nil
 	}
 	arguments := append([]string{"n", "m", strings.Join(shown, " AND "), code, hash}, values...)
@@ -150,6 +184,3 @@ func (w *bounded) totals(r *renderer, rows []string) *engine.Totals {
 	}
 	return &engine.Totals{SQL: w.addUp(fmt.Sprintf("SELECT %s FROM (%s) AS t", strings.Join(columns, ", "), text)), Values: len(values), Totals: len(b.Contributions)}
 }
-
-// totalsMost is how many contributions are added up at once.
-const totalsMost = 8

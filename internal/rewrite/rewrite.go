@@ -97,18 +97,34 @@ func bounded(r *stability.Release, values [][]sqltype.Value) *plan.Bounded {
 	}
 	for i, k := range keys {
 		var texts []string
+		var numbers *plan.Range
 		if !r.Private {
 			var n int64
 			if texts, n = listed(k, values, i); texts == nil {
-				rows = within(rows, k)
+				rows, numbers = within(rows, k), ranged(k)
 			}
 			groups = times(groups, n)
 		}
+		b.Ranges = append(b.Ranges, numbers)
 		b.Keys, b.Names, b.Listed = append(b.Keys, k.Expr), append(b.Names, k.Name), append(b.Listed, texts)
 	}
 	b.Input = rows
 	b.EveryGroup = !r.Private && groups != 0 && groups <= b.MaxGroups
 	return b
+}
+
+// ranged are the numbers that a key may be, nil where they are no short range of whole ones.
+func ranged(k stability.Key) *plan.Range {
+	if len(k.Domain) != 1 || k.Domain[0].Step == nil || !k.Expr.Type().IsInteger() || k.Numbered != nil {
+		return nil
+	}
+	d := k.Domain[0]
+	n, _ := d.Size()
+	width := new(big.Rat).Sub(d.Upper, d.Lower)
+	if n > mostListed || !d.Lower.IsInt() || !d.Step.IsInt() || !d.Lower.Num().IsInt64() || !d.Upper.Num().IsInt64() || !width.Num().IsInt64() {
+		return nil
+	}
+	return &plan.Range{First: d.Lower.Num().Int64(), Step: d.Step.Num().Int64(), Count: n}
 }
 
 // mostListed bounds the texts that stand in a query as a key's type.

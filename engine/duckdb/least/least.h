@@ -51,7 +51,8 @@ duckdb_vector duckdb_struct_vector_get_child(duckdb_vector, idx_t);
 
 enum {
 	LEAST_VALUES = 3,
-	LEAST_TOTALS = 8,
+	LEAST_SUMS = 10,      // values at most, where totals are asked
+	LEAST_TOTALS = 12,
 	LEAST_ROWS = 1024,    // R at most, where totals are asked
 	LEAST_ROW_BITS = 8,   // the last ones of a code, which are ignored
 	LEAST_CODE_BITS = 24, // behind the hash: the number of the group, and these

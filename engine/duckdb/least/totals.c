@@ -1,4 +1,5 @@
 #include "least.h"
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,8 @@
 typedef struct {
 	uint64_t groups, rows;
 	uint32_t all, totals, values, added;
-	uint32_t order[LEAST_VALUES]; // the values that are added, by which rows are chosen, too
-	size_t group, unit;           // bytes that they take
+	uint32_t order[LEAST_SUMS];     // the values that are added, by which rows are chosen, too
+	size_t row, rows_at, group, unit; // bytes that they take, and where a group's rows are
 	struct {
 		char kind;
 		uint32_t value;
@@ -28,16 +29,16 @@ typedef struct unit {
 	uint64_t codes[];
 } unit;
 
-// A group of a unit: the sums of all its rows, and those rows that are first so far.
+// A group of a unit: the sums of all its rows, of as many values as there are. Behind them are those rows that are first so far.
 typedef struct {
-	__int128 sum[LEAST_VALUES];
 	uint64_t rows;
 	uint32_t has, kept, last; // a bit of each value that is not always NULL; which of the rows is the last, once there are R
+	__int128 sum[LEAST_SUMS];
 } group;
 
 typedef struct {
 	uint64_t hash, has; // a bit of each value that is not NULL
-	int64_t value[LEAST_VALUES];
+	int64_t value[LEAST_SUMS]; // as many as there are
 } row;
 
 // The state of the query, of which each thread has its own.
@@ -58,7 +59,7 @@ static inline group *group_of(const state *s, unit *u, uint32_t i) {
 	return (group *)((char *)u + codes + i * s->asked.group);
 }
 
-static inline row *row_of(group *g, uint32_t i) { return (row *)(g + 1) + i; }
+static inline row *row_of(const state *s, group *g, uint32_t i) { return (row *)((char *)g + s->asked.rows_at + i * s->asked.row); }
 
 static const char *integer(const char *at, __int128 *x) {
 	int minus = *at == '-';
@@ -92,7 +93,7 @@ static int ask(question *q, const char *at, uint32_t totals, uint32_t values) {
 			at = integer(at, &q->total[i].upper);
 			break;
 		case 'a':
-			if (q->rows < 1 || q->added == LEAST_VALUES) return 0;
+			if (q->rows < 1 || q->added == LEAST_SUMS) return 0;
 			q->order[q->added++] = q->total[i].value;
 			break;
 		case 'n':
@@ -104,7 +105,9 @@ static int ask(question *q, const char *at, uint32_t totals, uint32_t values) {
 		}
 		if (*at == ' ') at++;
 	}
-	q->group = (sizeof(group) + (q->added ? q->rows * sizeof(row) : 0) + 15) & ~(size_t)15;
+	q->row = offsetof(row, value) + values * sizeof(int64_t);
+	q->rows_at = offsetof(group, sum) + values * sizeof(__int128);
+	q->group = (q->rows_at + (q->added ? q->rows * q->row : 0) + 15) & ~(size_t)15;
 	q->unit = ((sizeof(unit) + q->groups * sizeof(uint64_t) + 15) & ~(size_t)15) + q->groups * q->group;
 	return *at == 0;
 }
@@ -188,15 +191,15 @@ static inline void choose(const state *s, group *g, const row *x) {
 	uint32_t at = g->kept;
 	if (g->kept < q->rows)
 		g->kept++;
-	else if (before(q, x, row_of(g, g->last)))
+	else if (before(q, x, row_of(s, g, g->last)))
 		at = g->last;
 	else
 		return;
-	*row_of(g, at) = *x;
+	memcpy(row_of(s, g, at), x, q->row);
 	if (g->kept < q->rows) return;
 	g->last = 0;
 	for (uint32_t i = 1; i < g->kept; i++)
-		if (before(q, row_of(g, g->last), row_of(g, i))) g->last = i;
+		if (before(q, row_of(s, g, g->last), row_of(s, g, i))) g->last = i;
 }
 
 // add adds what a unit contributes, all of whose rows were seen.
@@ -228,8 +231,8 @@ static void add(state *s, unit *u) {
 				break;
 			case 'a':
 				for (uint32_t r = 0; r < g->kept; r++)
-					if (row_of(g, r)->has >> j & 1) {
-						x += row_of(g, r)->value[j];
+					if (row_of(s, g, r)->has >> j & 1) {
+						x += row_of(s, g, r)->value[j];
 						s->total[number * q->totals + k].some = 1;
 					}
 				s->total[number * q->totals + k].sum += x;
@@ -297,7 +300,7 @@ static const char *take(state *s, unit *u) {
 		g->rows += from->rows;
 		for (uint32_t j = 0; j < s->asked.values; j++)
 			if (from->has >> j & 1) sum(g, j, from->sum[j]);
-		for (uint32_t r = 0; r < from->kept; r++) choose(s, g, row_of(from, r));
+		for (uint32_t r = 0; r < from->kept; r++) choose(s, g, row_of(s, from, r));
 	}
 	if (to->seen < to->whole) return NULL;
 	if (to->seen > to->whole) return no_copy;
@@ -346,8 +349,8 @@ static void update(duckdb_function_info info, duckdb_data_chunk rows, duckdb_agg
 	enum { asks, number, all, shown, code, hash, first };
 	uint32_t values = values_of(info);
 	idx_t n = duckdb_data_chunk_get_size(rows);
-	void *data[first + LEAST_VALUES];
-	uint64_t *has[first + LEAST_VALUES];
+	void *data[first + LEAST_SUMS];
+	uint64_t *has[first + LEAST_SUMS];
 	for (uint32_t j = 0; j < first + values; j++) {
 		duckdb_vector v = duckdb_data_chunk_get_vector(rows, j);
 		data[j] = duckdb_vector_get_data(v);
@@ -487,8 +490,13 @@ int discreet_totals_register(duckdb_connection connection, int values, int total
 		integer = duckdb_create_logical_type(DUCKDB_TYPE_BIGINT), unsigned_integer = duckdb_create_logical_type(DUCKDB_TYPE_UBIGINT),
 		huge = duckdb_create_logical_type(DUCKDB_TYPE_HUGEINT);
 	duckdb_logical_type types[1 + LEAST_TOTALS] = {integer};
-	const char *names[1 + LEAST_TOTALS] = {"g", "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"};
-	for (int k = 0; k < totals; k++) types[1 + k] = huge;
+	char text[LEAST_TOTALS][8];
+	const char *names[1 + LEAST_TOTALS] = {"g"};
+	for (int k = 0; k < totals; k++) {
+		snprintf(text[k], sizeof text[k], "x%d", k);
+		names[1 + k] = text[k];
+		types[1 + k] = huge;
+	}
 	duckdb_logical_type fields = duckdb_create_struct_type(types, names, 1 + totals), list = duckdb_create_list_type(fields);
 
 	duckdb_aggregate_function f = duckdb_create_aggregate_function();

@@ -13,8 +13,9 @@ import (
 	duckdb "github.com/duckdb/duckdb-go/v2"
 )
 
-// MostTotals is the greatest number of totals, and MostRows the greatest R.
+// MostSums is the greatest number of values, MostTotals that of totals, and MostRows the greatest R.
 const (
+	MostSums   = C.LEAST_SUMS
 	MostTotals = C.LEAST_TOTALS
 	MostRows   = C.LEAST_ROWS
 )
@@ -56,7 +57,7 @@ func (t Totals) Name() string { return fmt.Sprintf("discreet_totals_%d_%d", t.Va
 
 // Register makes the function known to the instance of a connection, once.
 func (t Totals) Register(c *duckdb.Conn) error {
-	if t.Values < 0 || t.Values > Most || t.Totals < 1 || t.Totals > MostTotals {
+	if t.Values < 0 || t.Values > MostSums || t.Totals < 1 || t.Totals > MostTotals {
 		return fmt.Errorf("register %s: there is no such function", t.Name())
 	}
 	return register(c, t.Name(), func(conn C.duckdb_connection) bool {

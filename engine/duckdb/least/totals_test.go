@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
@@ -60,6 +61,42 @@ func TestTotals(t *testing.T) {
 			if differ != 0 || all != 30 {
 				t.Errorf("%s, %s: %d of %d groups differ", settings, table, differ, all)
 			}
+		}
+	}
+}
+
+// Many threads with little memory, of queries that are given up at any time: what is answered is right, and so is what is asked next.
+func TestTotalsUnderPressure(t *testing.T) {
+	f := least.Totals{Values: 2, Totals: 6}
+	conn := totals(t, copied, f)
+	ask := func(ctx context.Context, table string) (text string, err error) {
+		return text, conn.QueryRowContext(ctx, fmt.Sprintf("SELECT string_agg(t::VARCHAR, ' ' ORDER BY t.g) FROM (SELECT unnest(x, recursive := true) FROM (SELECT %s('4 3 30 n a0 a1 c1:-20:30 u s1', n, m, f, code, hr, a, b) AS x FROM %s)) AS t", f.Name(), table)).Scan(&text)
+	}
+	want, err := ask(t.Context(), "sorted")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.ExecContext(t.Context(), "CHECKPOINT; SET memory_limit = '64MB'; SET threads = 8"); err != nil {
+		t.Fatal(err)
+	}
+	gaveUp := 0
+	for i := range 10 {
+		ctx, stop := context.WithTimeout(t.Context(), time.Duration(3*i)*time.Millisecond)
+		got, err := ask(ctx, []string{"sorted", "shuffled"}[i%2])
+		stop()
+		switch {
+		case err != nil:
+			gaveUp++
+		case got != want:
+			t.Fatalf("%s, want %s", got, want)
+		}
+	}
+	if gaveUp == 0 {
+		t.Error("no query was given up")
+	}
+	for _, table := range []string{"sorted", "shuffled"} {
+		if got, err := ask(t.Context(), table); err != nil || got != want {
+			t.Errorf("%s: %s, %v, want %s", table, got, err, want)
 		}
 	}
 }
@@ -124,7 +161,7 @@ func TestTotalsOfOtherRows(t *testing.T) {
 			t.Errorf("%q is asked", asked)
 		}
 	}
-	for _, none := range []least.Totals{{}, {Totals: least.MostTotals + 1}, {Values: -1, Totals: 1}, {Values: least.Most + 1, Totals: 1}} {
+	for _, none := range []least.Totals{{}, {Totals: least.MostTotals + 1}, {Values: -1, Totals: 1}, {Values: least.MostSums + 1, Totals: 1}} {
 		if err := conn.Raw(func(c any) error { return none.Register(c.(*duckdb.Conn)) }); err == nil {
 			t.Errorf("%s is there", none.Name())
 		}
