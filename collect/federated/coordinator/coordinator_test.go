@@ -152,7 +152,7 @@ func TestARun(t *testing.T) {
 	if err := Call(t.Context(), analyst, "coordinator", http.MethodGet, "/runs/"+run.ID+"/model", nil, &model); err != nil {
 		t.Fatal(err)
 	}
-	if got := accuracy(t, model, filepath.Join(c.Folder("node-2"), madeFile)); got < 0.75 {
+	if got := accuracy(t, model, filepath.Join(c.Folder("node-2"), madeFile)); got < 0.75 { // of 12 runs 0.857 ± 0.007
 		t.Errorf("accuracy %v", got)
 	}
 	// The same proposal is the same run; another under its id is refused.
