@@ -83,7 +83,7 @@ func (db *Database) release(ctx context.Context, s *statement, c *compiled, keep
 		}
 		leaves := make([]*engine.Exact, len(trees))
 		for j, tree := range trees {
-			tree.Salt = q.Salt // so that the same groups are kept of each unit, but where PostgreSQL counts in another form (render/order.go)
+			tree.Salt = q.Salt // so that the same groups are kept of each unit
 			if leaves[j], err = data.Exact(ctx, tree); err != nil {
 				return nil, err
 			}

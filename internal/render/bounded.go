@@ -35,8 +35,16 @@ import (
 // listed, the last bits of a group's hash are its number among all groups, which breaks
 // ties as well and is sorted faster.
 //
-// A dialect may gather each unit's rows first, and bound those units alone that a bound cuts: see
-// split. Where it only counts rows it gathers their numbers in order: see order. Or it groups rows first, and ranks those of groups alone that a bound cuts: see least.
+// A dialect may do less. Forms of one dialect keep the same groups of a unit, as they order them by the same numbers, and the same rows of a group:
+//
+//	group  all           where every row counts, or none is to be left out
+//	order  PostgreSQL    rows are counted: their numbers are gathered in order
+//	split  PostgreSQL    sums, trees: rows are gathered by unit, and those of units that a bound cuts are ranked
+//	gather Trino         rows are gathered by unit, and chosen within arrays
+//	least  DuckDB        rows are grouped first, and those of groups that a bound cuts are ranked
+//	byUnit DuckDB        instead of the others, if our own aggregate is there: one grouping by unit
+//	totals DuckDB        the same over a copy of a table
+//	bound  all           anything else, such as distinct values
 //
 // Where there are no more than L0 groups, no unit can be in more, and none is left out.
 func (d Dialect) Release(b *plan.Bounded) (engine.Query, error) { return d.release(b, nil, false) }
@@ -244,7 +252,7 @@ func (w *bounded) bound(rows string) string {
 	group := w.groupOrder()
 	row := group
 	if len(w.chosen) > 0 {
-		hashed = append(hashed, w.hash(append(w.keys[:len(w.keys):len(w.keys)], w.chosen...))+" AS hr")
+		hashed = append(hashed, w.rowHash()+" AS hr")
 		row = append(append(group[:len(group):len(group)], "hr"), w.chosen...)
 	}
 	byGroup := fmt.Sprintf("OVER (PARTITION BY u ORDER BY %s)", strings.Join(group, ", "))
@@ -424,7 +432,7 @@ func (w *bounded) unlisted(i int) string {
 		return d.nth(w.texts(w.listed(i)), w.keys[i]+" - 1")
 	}
 	if w.numbered() {
-		return w.splitting().element(w.texts(w.listed(i)), w.keys[i])
+		return w.dialect.(splitting).element(w.texts(w.listed(i)), w.keys[i])
 	}
 	if d := w.gathering(); d != nil {
 		return d.nth(w.texts(w.listed(i)), w.keys[i]+" - 1")
@@ -587,6 +595,9 @@ func (w *bounded) number() (code string, size int) {
 // groupHash is what the groups of a unit are ordered by, and groupOrder the columns that
 // make that a total order.
 func (w *bounded) groupHash() string {
+	if d := w.rehashing(); d != nil {
+		return w.hashedNumber(d)
+	}
 	hash := w.hash(w.keys)
 	if code, _ := w.number(); code != "" {
 		return fmt.Sprintf("(%s & CAST(%d AS UBIGINT)) + %s", hash, uint64(math.MaxUint64)>>(packedBits+1)<<(packedBits+1), code)
@@ -595,10 +606,23 @@ func (w *bounded) groupHash() string {
 }
 
 func (w *bounded) groupOrder() []string {
-	if code, _ := w.number(); code != "" {
+	if code, _ := w.number(); code != "" || w.rehashing() != nil {
 		return []string{"hk"}
 	}
 	return append([]string{"hk"}, w.keys...)
+}
+
+// rowHash is what the rows of a unit's group are ordered by, before the chosen columns, which break ties.
+func (w *bounded) rowHash() string {
+	d := w.rehashing()
+	if d == nil || slices.ContainsFunc(w.chosen, func(c string) bool { return !w.types[c].IsInteger() }) {
+		return w.hash(append(w.keys[:len(w.keys):len(w.keys)], w.chosen...))
+	}
+	hash := w.hashedNumber(d)
+	for _, c := range w.chosen {
+		hash = d.rehash(hash, "coalesce("+c+", 0)", w.types[c])
+	}
+	return fmt.Sprintf("%s << %d", hash, hashBits)
 }
 
 // hash is the salted hash of the unit and more columns.
@@ -618,7 +642,7 @@ func (w *bounded) digest(columns []string, within func(string) string) string {
 		if i := slices.Index(w.keys, c); i >= 0 && w.listed(i) != nil {
 			switch d := w.gathering(); {
 			case w.numbered():
-				x = w.splitting().element(w.texts(w.listed(i)), x)
+				x = w.dialect.(splitting).element(w.texts(w.listed(i)), x)
 			case d != nil:
 				x = d.nth(w.texts(w.listed(i)), x+" - 1")
 			}

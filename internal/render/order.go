@@ -22,8 +22,24 @@ const codeBits, hashBits = 8, 32
 
 const _ = uint(1<<codeBits - mostMasks*maskPlaces) // no group is without a number
 
+// rehashing is the dialect, where a unit's groups are ordered by hashedNumber.
+func (w *bounded) rehashing() rehashing {
+	d, able := w.dialect.(rehashing)
+	if !able || w.compared || !w.numbered() {
+		return nil
+	}
+	return d
+}
+
+// hashedNumber is a group's hash, and behind it which group it is, in each form of a query: all keep the same groups of a
+// unit. It is never NULL.
+func (w *bounded) hashedNumber(d rehashing) string {
+	code := w.code()
+	return fmt.Sprintf("%s << %d | %s", d.rehash(d.rehash(d.seed(), "u", w.types["u"]), code, sqltype.Of(sqltype.Integer)), hashBits, code)
+}
+
 // order counts rows of each unit that the bounds leave, where all keys are listed. A row is the number that
-// its group has: the hash, and behind it which group it is, so that rows of a unit have one number if they are
+// its group has (see hashedNumber), so that rows of a unit have one number if they are
 // of one group, and groups stand in the order of their hashes. The numbers of each unit are gathered in that order.
 //
 // Of its groups the first L0 are kept, as the L0-th of the distinct numbers is the greatest that is kept. Of a
@@ -35,7 +51,7 @@ const _ = uint(1<<codeBits - mostMasks*maskPlaces) // no group is without a numb
 func (w *bounded) order(d rehashing, rows string) string {
 	b := w.node
 	code, n := w.code(), fmt.Sprintf("CAST(x & %d AS INTEGER)", 1<<codeBits-1)
-	number := fmt.Sprintf("%s << %d | %s", d.rehash(d.rehash(d.seed(), "u", w.types["u"]), code, sqltype.Of(sqltype.Integer)), hashBits, code)
+	number := w.hashedNumber(d)
 	if w.compared { // the digest's hexadecimal digits
 		number, n = fmt.Sprintf("%s || lpad(CAST(%s AS TEXT), 3, '0')", w.hash(w.keys), code), "CAST(right(x, 3) AS INTEGER)"
 	}

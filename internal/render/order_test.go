@@ -4,6 +4,8 @@ package render
 
 import (
 	"fmt"
+	"math/big"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -131,6 +133,64 @@ func TestGroupsOfUnitsAreInAnyOrder(t *testing.T) {
 		}
 		if len(rows) != 190 || squares > 290 {
 			t.Errorf("units like %s: pairs of groups are kept unequally: %d, %v", unit, len(rows), squares)
+		}
+	}
+}
+
+// All forms of a query keep the same groups of a unit, by the server's own hash: where all rows of a group are kept, or one, as many
+// rows, units and values are counted of each group. A form that orders groups by another number is found.
+func TestFormsKeepTheSameGroups(t *testing.T) {
+	t.Parallel()
+	c := connect(t)
+	ask(t, c, `CREATE TABLE t AS SELECT n * n % 31 AS u, 'g' || n * 7 % 13 AS a, n, 1::bigint AS one FROM generate_series(1, 700) AS n; ALTER TABLE t ALTER u TYPE bigint, ALTER n TYPE bigint`)
+	bigint := sqltype.Of(sqltype.Bigint)
+	table := &catalog.Table{Name: "t", Columns: []*catalog.Column{{Name: "u", Type: bigint}, {Name: "a", Type: sqltype.Of(sqltype.Text)}, {Name: "n", Type: bigint}, {Name: "one", Type: bigint}}}
+	n, one := &plan.Ref{Index: 2, T: bigint}, &plan.Ref{Index: 3, T: bigint}
+	count := plan.Contribution{Kind: plan.Added, Value: &plan.Literal{Value: int64(1), T: bigint}}
+	var texts []string
+	for i := range 12 {
+		texts = append(texts, fmt.Sprintf("g%d", i))
+	}
+	differ := func(edit func(sql string) string) (forms []string) {
+		for _, rows := range []int64{1, 1000} {
+			var want []string
+			for _, form := range []struct {
+				name string
+				plan.Bounded
+			}{
+				{"rows", plan.Bounded{Contributions: []plan.Contribution{count}}},
+				{"a sum", plan.Bounded{Contributions: []plan.Contribution{{Kind: plan.Added, Value: one}}}},
+				{"leaves", plan.Bounded{Contributions: []plan.Contribution{count}, Bin: n}},
+				{"values", plan.Bounded{Contributions: []plan.Contribution{{Kind: plan.DistinctValues, Value: n}}}},
+				{"rows beside a partial sum", plan.Bounded{Contributions: []plan.Contribution{count, {Kind: plan.Clamped, Value: one, Lower: big.NewInt(0), Upper: big.NewInt(1)}}}},
+				{"rows beside units", plan.Bounded{Contributions: []plan.Contribution{count, {Kind: plan.UnitCount}}}},
+			} {
+				b := form.Bounded
+				b.Input, b.Names, b.Keys, b.Listed, b.MaxGroups, b.MaxRows = &plan.Scan{Table: table}, make([]string, 1), []plan.Expr{&plan.Ref{Index: 1, T: table.Columns[1].Type}}, [][]string{texts}, 2, rows
+				q, err := Postgres.Release(&b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sql := strings.ReplaceAll(q.SQL, "$1", "'42'")
+				if form.name != "rows" {
+					sql = edit(sql)
+				}
+				got := ask(t, c, "SELECT k0, sum(x0) FROM ("+sql+") AS q GROUP BY k0 ORDER BY k0")
+				if form.name == "rows" {
+					want = got
+				} else if !reflect.DeepEqual(got, want) {
+					forms = append(forms, fmt.Sprintf("%s, R %d: %v, counted %v", form.name, rows, got, want))
+				}
+			}
+		}
+		return forms
+	}
+	if wrong := differ(func(sql string) string { return sql }); wrong != nil {
+		t.Errorf("other groups are kept: %s", strings.Join(wrong, "\n"))
+	}
+	for fault, least := range map[[2]string]int{{"<< 32", "<< 31"}: 10, {"'42'", "'43'"}: 10} {
+		if wrong := differ(func(sql string) string { return strings.ReplaceAll(sql, fault[0], fault[1]) }); len(wrong) < least {
+			t.Errorf("%s: found in %v alone", fault[1], wrong)
 		}
 	}
 }

@@ -65,9 +65,10 @@ func (w *bounded) places() int {
 	return all
 }
 
-// numbered reports whether keys are numbers of their texts, from 0.
+// numbered reports whether keys are numbers of their texts, from 0: in each form of a query that chooses among groups.
 func (w *bounded) numbered() bool {
-	return len(w.node.Keys) > 0 && w.places() > 0 && w.splitting() != nil
+	_, able := w.dialect.(splitting)
+	return able && !w.node.Whole && len(w.node.Keys) > 0 && w.places() > 0 && (w.cuts() || w.splitting() != nil)
 }
 
 // code is the number of a row's group among all that there can be, from 0, where keys are numbered.
@@ -125,6 +126,9 @@ func (w *bounded) groupsOfUnit(d splitting) (all, odd string) {
 // number of groups. Without keys there is one group, and m is c.
 //
 // Which units are bounded is a function of each one's own rows.
+//
+// Rows are sorted by unit first, whatever the planner would do: it takes an array for kilobytes, and a hash table of units
+// then goes to disk long before memory is full.
 func (w *bounded) split(d splitting, rows string) string {
 	b := w.node
 	if d, able := d.(rehashing); able && w.summable() {
@@ -155,8 +159,8 @@ func (w *bounded) split(d splitting, rows string) string {
 		over = fmt.Sprintf("d > %d OR %s", b.MaxGroups, over)
 	}
 	groups, odd := w.groupsOfUnit(d)
-	units := fmt.Sprintf("SELECT *, %s AS cut FROM (SELECT %s, count(*) AS c, %s AS d, %s AS p FROM (%s) AS t GROUP BY u) AS t",
-		over, strings.Join(gathered, ", "), groups, odd, rows)
+	units := fmt.Sprintf("SELECT *, %s AS cut FROM (SELECT %s, count(*) AS c, %s AS d, %s AS p FROM (SELECT * FROM (%s) AS t ORDER BY u%s) AS t GROUP BY u) AS t",
+		over, strings.Join(gathered, ", "), groups, odd, rows, d.fence())
 	of := func(condition string) string {
 		return fmt.Sprintf("SELECT %s FROM discreet_units WHERE %s", strings.Join(spread, ", "), condition)
 	}
