@@ -22,7 +22,7 @@ import (
 // is touched and committed durably before the answer is returned; whatever
 // happens in between, the charge stays.
 //
-// A refusal is a *Refusal and costs nothing. ErrUnavailable stands for every
+// A refusal is a *Refusal and costs nothing, unless it says that something was charged (D221, D262, D263). ErrUnavailable stands for every
 // failure that could depend on the data.
 func (db *Database) Query(ctx context.Context, sql string, o *QueryOptions) (*Answer, error) {
 	if err := db.asker(o); err != nil {

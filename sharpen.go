@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/filter"
@@ -27,6 +28,9 @@ func (s *Statement) averages() bool {
 		return false
 	}
 	m := filter.Measure(d.Measure)
+	if slices.ContainsFunc(s.releases, func(r *release.Comparable) bool { return !r.Stored() }) { // nobody reads such an answer in vain
+		return false
+	}
 	return (m == filter.ZCDP || m == filter.RDP) &&
 		planned.certificate.Dependent() == nil && len(planned.certificate.Stages) == 0 && planned.design.Averages()
 }

@@ -28,6 +28,7 @@ type salted struct {
 	found [][]any
 	read  func() // called, if it is not nil, before rows are read
 	large bool   // every answer is too large
+	other string // keeps other rows, under this name
 }
 
 func (s *salted) Scratch(ctx context.Context) (engine.Scratch, error) {
@@ -44,7 +45,7 @@ func (tooLargeFor) Query(context.Context, string, []sqltype.Type) ([][]sqltype.V
 	return nil, engine.ErrTooLarge
 }
 
-func (s *salted) Keeps() string { return engine.Keeps(s.Engine) }
+func (s *salted) Keeps() string { return engine.Keeps(s.Engine) + s.other }
 
 func (s *salted) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {
 	if s.read != nil {
@@ -246,6 +247,24 @@ func TestSharpenedByItsOwnProgram(t *testing.T) {
 	s.db = elsewhere
 	if s.averages() {
 		t.Error("over another engine it is sharpened")
+	}
+}
+
+// Of what another version of the engine kept, and of an answer with more numbers than are stored, nothing is sharpened: nobody reads it in vain.
+func TestNothingToSharpen(t *testing.T) {
+	w, engine := sharpening(t, "zcdp")
+	w.version()
+	const sql = "SELECT k, count(*) AS n FROM t GROUP BY k"
+	w.pays(t, sql, w.rho(t, "0.004"), "0.004")
+	engine.other = " of another version"
+	w.pays(t, sql, w.rho(t, "0.01"), "0.01")
+
+	w = shelve(t, "zcdp", "upper = 4, step = 1", "upper = 59999, step = 1")
+	w.config.Engine = &salted{Engine: w.recorder.Engine}
+	for sql, want := range map[string]bool{"SELECT k, count(*) FROM t GROUP BY k": true, "SELECT n, count(*) FROM t GROUP BY n": false} {
+		if s := must(w.Prepare(t.Context(), sql, w.rho(t, "0.01"))); s.averages() != want {
+			t.Errorf("%s: sharpened %v", sql, !want)
+		}
 	}
 }
 

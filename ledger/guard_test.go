@@ -187,22 +187,22 @@ func TestJ7NarrowerSources(t *testing.T) {
 	}
 }
 
+// formatOne is a ledger of format 1 as programs open it, which declare no sources.
+func formatOne(t *testing.T) *Ledger {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ledger")
+	if err := os.WriteFile(path, must(os.ReadFile("testdata/format1.ledger")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := must(Open(ctx, path, Options{Domains: both}))
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
 // A ledger of format 1, which an earlier version made (one charge of 0.25, answered, and a
 // look): it opens, and keeps what was spent; what it guards must be confirmed once.
 func TestFormat1(t *testing.T) {
-	data, err := os.ReadFile("testdata/format1.ledger")
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "ledger")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	l, err := Open(ctx, path, Options{Domains: both}) // programs, which declare no sources
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l := formatOne(t)
 	l.verifyOrFail(t)
 	spent := func() string { return must(l.Balance(ctx, "patient")).Spent.Epsilon.String() }
 	if spent() != "0.25" {

@@ -47,6 +47,9 @@ func TestNothingIsSharpenedInOlderLedgers(t *testing.T) {
 	if found := must(l.Free(ctx, r)); l.format != format || found == nil {
 		t.Fatalf("in format %d: %+v", l.format, found)
 	}
+	if old := formatOne(t); old.format != 1 {
+		t.Errorf("a ledger of format 1 is opened as one of format %d", old.format)
+	}
 	l.format = 2
 	if res, err := l.Reserve(ctx, r); err != nil || res.Sharpens != nil || res.Charge.Epsilon.String() != "0.04" {
 		t.Errorf("in format 2: %+v, %v", res, err)

@@ -117,6 +117,9 @@ func (c *Comparable) cells() int {
 	return cells
 }
 
+// Stored reports whether books keep the release's noisy numbers, where its groups are known.
+func (c *Comparable) Stored() bool { return c.cells() <= MostStored }
+
 // noise gives each component that of so many of the other's groups together.
 func (x *Remade) noise(most int) {
 	x.Most, x.Release.Noise = most, nil

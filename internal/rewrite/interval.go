@@ -289,7 +289,7 @@ func (d *carrier) node(n plan.Node) (plan.Node, []carried) {
 		d.picked(n, d.picks[n.Input])
 		out := make([]carried, len(n.Exprs))
 		exprs, names := n.Exprs[:len(n.Exprs):len(n.Exprs)], n.Names[:len(n.Names):len(n.Names)]
-		below := &steps{input}
+		below := &steps{input, map[int]int{}}
 		for i, e := range n.Exprs {
 			out[i] = d.expr(e, cols, below)
 			for s := range d.list {
@@ -450,12 +450,16 @@ func (d *carrier) semi(n *plan.Join) (plan.Node, []carried) {
 }
 
 // steps are projections below an expression, in which ends stand that a rule uses several times. Each has the columns of the one before, and two more.
-type steps struct{ node plan.Node }
+type steps struct {
+	node plan.Node
+	made map[int]int // by share
+}
 
 const (
 	// maxStep is the size, in nodes, of ends that are written several times.
 	maxStep = 20
-	// mostSteps bounds how many projections an expression needs: beyond them its ends grow.
+	// mostSteps bounds how many projections the expressions of a node need together, for each share: beyond them their ends grow. What
+	// an engine plans grows as the square of their number.
 	mostSteps = 32
 )
 
@@ -485,7 +489,6 @@ func (d *carrier) expr(e plan.Expr, cols []carried, below *steps) carried {
 	c.ends = map[int]ends{}
 	// In the first pass there are no shares: one more shows whether ends exist.
 	for s := range len(d.list) + 1 {
-		made := 0
 		at, ok := encloser{func(ref *plan.Ref) (ends, bool) {
 			c := cols[ref.Index]
 			if len(c.sources) == 0 {
@@ -496,10 +499,10 @@ func (d *carrier) expr(e plan.Expr, cols []carried, below *steps) carried {
 			}
 			return c.ends[s], false
 		}, func(at ends) ends {
-			switch made++; {
-			case below == nil || made > mostSteps:
+			if below == nil || below.made[s] >= mostSteps {
 				return at
-			case s == len(d.list):
+			}
+			if below.made[s]++; s == len(d.list) {
 				return ends{&plan.Ref{T: at.lower.Type()}, &plan.Ref{T: at.upper.Type()}}
 			}
 			return below.step(at)

@@ -239,6 +239,12 @@ func TestEndsAreComputedInSteps(t *testing.T) {
 		}
 		return len(plan.Format(post.Plan))
 	}
+	product := func(columns int) int {
+		return len(plan.Format(intervals(t, wards+"SELECT "+strings.TrimSuffix(strings.Repeat(strings.Repeat("n * ", 29)+"n, ", columns), ", ")+" FROM w").Plan))
+	}
+	if one, forty := product(1), product(40); forty > 40*one {
+		t.Errorf("a product takes %d bytes, and forty of them %d", one, forty)
+	}
 	if three, six, twelve := size(3), size(6), size(12); three > 8000 || six-three > 9000 || twelve-six > 4*(six-three) {
 		t.Errorf("quotients in each other take %d bytes three deep, %d six and %d twelve", three, six, twelve)
 	}
