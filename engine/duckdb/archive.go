@@ -125,7 +125,8 @@ func known(of files, paths []string) []archivedFile {
 	return out
 }
 
-// nameOf is the name of the copy of a chain's first table, of the files as they are, with their paths.
+// nameOf is the name of the copy of a chain's first table, of the files as they are, with their paths. Which of them are which table's, and what their
+// partitions are, follows from the sources' paths, which may be patterns.
 func (a *archive) nameOf(all []*catalog.Table, now files) (name string, of []archivedFile, paths []string, err error) {
 	laid := laidOut(all[0], "")
 	if len(all) > 1 {
@@ -153,7 +154,7 @@ func (a *archive) nameOf(all []*catalog.Table, now files) (name string, of []arc
 		for _, c := range t.Columns {
 			columns = append(columns, c.Name+" "+typeName(c.Type))
 		}
-		declared = append(declared, rows, names, columns, fmt.Sprintf("%#v", t.Form), t.Malformed, t.Source.Format, ofUnits(t, ""))
+		declared = append(declared, t.Source.Path, rows, names, columns, fmt.Sprintf("%#v", t.Form), t.Malformed, t.Source.Format, ofUnits(t, ""))
 	}
 	if len(paths) != len(now) {
 		return "", nil, nil, errFilesChanged

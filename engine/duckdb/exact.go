@@ -65,8 +65,11 @@ func weaker(q, asked engine.Query) engine.Query {
 // exact returns the rows in any order, and the form that was asked: which one can be, is known once the tables are fresh.
 func (e *Engine) exact(ctx context.Context, q engine.Query) (rows [][]sqltype.Value, asked engine.Query, err error) {
 	err = e.steady(ctx, q.Tables, func() (err error) {
+		if err = e.catalog.Recheck(q.Tables...); err != nil { // of those that copies are read for, too
+			return err
+		}
 		form, read := e.heldForm(ctx, q)
-		if err = e.fresh(ctx, read); err != nil {
+		if err = e.refresh(ctx, read); err != nil {
 			return err
 		}
 		asked = e.byUnit(ctx, form)

@@ -3,6 +3,7 @@
 package duckdb_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -163,5 +164,126 @@ func TestCopiesWithoutUnits(t *testing.T) {
 	}
 	if n := x.RevealExact()[0][0].(sqltype.Decimal).Unscaled.Int64(); n != 1 {
 		t.Errorf("%d rows", n)
+	}
+}
+
+// sourcesOf is a catalog of tables that are each NAME, SOURCE, DOMAIN and UNIT.
+func sourcesOf(t *testing.T, dir string, tables ...[4]string) *catalog.Catalog {
+	t.Helper()
+	text := ""
+	for _, domain := range []string{"p", "q", "r"} {
+		text += "[domains." + domain + "]\nmeasure = \"pure\"\nepsilon = 1\n"
+	}
+	for _, of := range tables {
+		text += fmt.Sprintf("[tables.%s]\nsource = %q\ndomain = %q\nunit = %s\nmax_groups_per_unit = 1\nmax_rows_per_group = 1\ncolumns = { id = { type = \"integer\" }, u = { type = \"integer\" } }\n", of[0], of[1], of[2], of[3])
+	}
+	c, err := catalog.Parse(filepath.Join(dir, "discreet.toml"), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+const byParent = `{ column = "id", references = "parent.id" }`
+
+// children counts the rows of table child that have a unit.
+func children() engine.Query {
+	return engine.Query{Tables: []string{"child", "parent"}, Values: 1, SQL: "SELECT CAST(count(*) AS HUGEINT) AS x0 FROM child JOIN parent USING (id)",
+		Held: &engine.Held{Copies: []string{"child"}, SQL: "SELECT CAST(count(*) AS HUGEINT) AS x0 FROM " + engine.LaidName("child")}}
+}
+
+// A copy is of the files of each table: the same files in the same order, of which another table has some, are other tables.
+func TestCopiesOfWhichTable(t *testing.T) {
+	dir := t.TempDir()
+	for file, row := range map[string]string{"a.x": "1 AS id, 1 AS u", "a.y": "1 AS id, 2 AS u", "b.y": "2 AS id, 3 AS u"} {
+		execute(t, "COPY (SELECT "+row+") TO '"+filepath.Join(dir, file+".parquet")+"' (FORMAT parquet)")
+	}
+	of := func(child, parent string) *catalog.Catalog {
+		return sourcesOf(t, dir, [4]string{"parent", parent + ".parquet", "p", `"u"`}, [4]string{"child", child + ".parquet", "p", byParent})
+	}
+	options := duckdb.Restless(duckdb.Options{Threads: 1, Lazy: true, Copies: filepath.Join(t.TempDir(), "copies")}, restless)
+	if _, err := open(t, of("a.*", "b.y"), options).MakeCopy(t.Context(), "child"); err != nil {
+		t.Fatal(err)
+	}
+	x, err := open(t, of("a.x", "*.y"), options).Exact(t.Context(), children())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := x.RevealExact()[0][0].(sqltype.Decimal).Unscaled.Int64(); n != 1 {
+		t.Errorf("%d rows, by the copy of tables of other files", n)
+	}
+}
+
+// A statement over copies is refused as one over files is: where the source of a table that it names has become another's, and not where that is said of others.
+func TestCopiesOfSourcesThatBecomeOne(t *testing.T) {
+	both := children()
+	both.SQL = "SELECT CAST(count(*) AS HUGEINT) AS x0 FROM child JOIN parent USING (id) JOIN parent AS p USING (id)"
+	held := *both.Held
+	held.SQL, held.Tables, both.Held = "SELECT CAST(count(*) AS HUGEINT) AS x0 FROM "+engine.LaidName("child")+" JOIN parent USING (id)", []string{"parent"}, &held
+	for i, test := range []struct {
+		q       engine.Query
+		is      string
+		refused bool
+	}{{children(), "child", true}, {children(), "another", false}, {both, "child", true}, {both, "another", false}} {
+		dir := t.TempDir()
+		var all [][4]string
+		for j, name := range []string{"parent", "child", "other", "another"} {
+			execute(t, "COPY (SELECT 1 AS id, 2 AS u) TO '"+filepath.Join(dir, name+".parquet")+"' (FORMAT parquet)")
+			all = append(all, [4]string{name, name + ".parquet", []string{"p", "p", "q", "r"}[j], []string{`"u"`, byParent, `"u"`, `"u"`}[j]})
+		}
+		e := open(t, sourcesOf(t, dir, all...), duckdb.Restless(duckdb.Options{Threads: 1, Lazy: true, Copies: filepath.Join(t.TempDir(), "copies")}, restless))
+		if _, err := e.MakeCopy(t.Context(), "child"); err != nil {
+			t.Fatal(err)
+		}
+		own := test.q
+		test.q.SQL, own.Held = "SELECT", nil // so that no other form is asked
+		for _, q := range []engine.Query{own, test.q} {
+			if _, err := e.Exact(t.Context(), q); err != nil {
+				t.Fatal(err)
+			}
+		}
+		other := filepath.Join(dir, "other.parquet")
+		if err := errors.Join(os.Remove(other), os.Symlink(filepath.Join(dir, test.is+".parquet"), other)); err != nil {
+			t.Fatal(err)
+		}
+		for name, q := range map[string]engine.Query{"own": own, "held": test.q} {
+			if _, err := e.Exact(t.Context(), q); (err != nil) != test.refused {
+				t.Errorf("%d, %s: %v", i, name, err)
+			}
+		}
+	}
+}
+
+// A query over several copies is asked while all of them are of the files as they are.
+func TestCopiesOfSeveralTables(t *testing.T) {
+	w := world{t.TempDir(), ".parquet", "", "bigint"}
+	w.write(t, "people", "id, name", "(1, 'ann')")
+	w.write(t, "visits", "visit, person", "(10, 1)")
+	w.write(t, "labs", "visit, value", "(10, 1)")
+	options := duckdb.Restless(duckdb.Options{Threads: 1, Lazy: true, Copies: filepath.Join(t.TempDir(), "copies")}, restless)
+	maker := open(t, w.catalog(t), options)
+	q := labsByUnit()
+	q.Held.Copies = []string{"visits", "labs"}
+	count := func(e *duckdb.Engine) int64 {
+		t.Helper()
+		x, err := e.Exact(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x.RevealExact()[0][0].(sqltype.Decimal).Unscaled.Int64()
+	}
+	for _, table := range q.Held.Copies {
+		if _, err := maker.MakeCopy(t.Context(), table); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reader := open(t, w.catalog(t), options)
+	if n := count(reader); n != 1-1_000_000 {
+		t.Errorf("%d rows of copies", n)
+	}
+	w.write(t, "labs", "visit, value", "(10, 1), (10, 2)")
+	time.Sleep(2 * restless)
+	if n := count(reader); n != 2 {
+		t.Errorf("%d rows, where one copy of two is of files that have changed", n)
 	}
 }

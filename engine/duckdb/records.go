@@ -108,6 +108,11 @@ func (e *Engine) fresh(ctx context.Context, tables []string) error {
 	if err := e.catalog.Recheck(tables...); err != nil {
 		return err
 	}
+	return e.refresh(ctx, tables)
+}
+
+// refresh is fresh of sources that are looked at already, all that a query names.
+func (e *Engine) refresh(ctx context.Context, tables []string) error {
 	if err := e.ready(ctx, e.named(tables)); err != nil {
 		return err
 	}
