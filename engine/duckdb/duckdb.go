@@ -426,7 +426,7 @@ func Keeps(c *catalog.Catalog) string {
 	if slices.ContainsFunc(c.Tables, func(t *catalog.Table) bool { return t.Mapping != nil }) {
 		return ""
 	}
-	return "duckdb " + mapping.LibraryVersion() + ", least 2"
+	return "duckdb " + mapping.LibraryVersion() + ", least 3"
 }
 
 // Public returns the rows of a public table.

@@ -260,6 +260,7 @@ func (s *rival) compare(ctx context.Context, b *plan.Bounded, over render.Stages
 	if err != nil {
 		return err
 	}
+	laid(b, ours)
 	broken := func(format string, args ...any) error {
 		return &violation{what: fmt.Sprintf(format, args...), plan: plan.Format(b), sql: "DuckDB: " + ours.SQL + "\n" + s.name + ": " + theirs.SQL}
 	}

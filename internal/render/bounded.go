@@ -35,7 +35,8 @@ import (
 // listed, the last bits of a group's hash are its number among all groups, which breaks
 // ties as well and is sorted faster.
 //
-// A dialect may do less. Forms of one dialect keep the same groups of a unit, as they order them by the same numbers, and the same rows of a group:
+// A dialect may do less. Forms of one dialect keep the same groups of a unit, as they order them by the same numbers, and, where groups
+// are numbered in both, the same rows of a group:
 //
 //	group  all           where every row counts, or none is to be left out
 //	order  PostgreSQL    rows are counted: their numbers are gathered in order

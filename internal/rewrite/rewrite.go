@@ -216,18 +216,24 @@ func within(rows plan.Node, k stability.Key) plan.Node {
 	return &plan.Join{Kind: plan.Semi, Left: rows, Right: right, On: on}
 }
 
-// inRange tests that a number is Lower + i·Step for a whole i, and at most Upper.
+// inRange tests that a number is Lower + i·Step for a whole i, and at most Upper. Its remainder by Step has its own sign: it is
+// Lower's from 0 on, or that less a Step. The number is not subtracted from, as the difference may not fit its type.
 func inRange(e plan.Expr, d *catalog.PublicDomain) plan.Expr {
 	t := e.Type()
-	lower, upper, step := numeral(t, d.Lower), numeral(t, d.Upper), numeral(t, d.Step)
 	within := call(plan.And, boolean,
-		call(plan.GreaterOrEqual, boolean, e, lower),
-		call(plan.LessOrEqual, boolean, e, upper))
+		call(plan.GreaterOrEqual, boolean, e, numeral(t, d.Lower)),
+		call(plan.LessOrEqual, boolean, e, numeral(t, d.Upper)))
 	if d.Step.Cmp(big.NewRat(1, 1)) == 0 && t.IsInteger() {
 		return within
 	}
-	remainder := call(plan.Modulo, t, call(plan.Subtract, t, e, lower), step)
-	return call(plan.And, boolean, within, call(plan.Equal, boolean, remainder, numeral(t, new(big.Rat))))
+	steps := new(big.Rat).Quo(d.Lower, d.Step)
+	steps.SetInt(new(big.Int).Div(steps.Num(), steps.Denom())) // rounded down
+	rest := new(big.Rat).Sub(d.Lower, steps.Mul(steps, d.Step))
+	among := []plan.Expr{call(plan.Modulo, t, e, numeral(t, d.Step)), numeral(t, rest)}
+	if rest.Sign() > 0 {
+		among = append(among, numeral(t, rest.Sub(rest, d.Step)))
+	}
+	return call(plan.And, boolean, within, call(plan.In, boolean, among...))
 }
 
 // numeral is a number as a literal of an integer or decimal type that holds it.
