@@ -8,8 +8,8 @@ FUZZTIME ?= 10s
 BENCH    ?= .
 SOAK     ?= ./internal/house ./ledger ./learn/network ./learn ./learn/leakage ./noise ./engine/duckdb ./internal/render ./accountant ./internal/release ./internal/cli ./internal/siege ./internal/attack ./collect/... ./serve/postgres/pgcatalog ./verify ./verify/internal/exact ./verify/internal/sensitivity
 RACE     ?= ./ledger/... ./budget/... ./dataset ./internal/entropy/...
-# What edits books and reads them again does nothing at once.
-ALONE    ?= Edited(Ledgers|Rules|Repetitions)|LongLedger|ForeignTables|J[0-9]|RecomputedChain|ChangedAnswer
+# What edits books and reads them again does nothing at once; nor does the detector see what other processes do.
+ALONE    ?= Edited(Ledgers|Rules|Repetitions)|LongLedger|ForeignTables|J[0-9]|RecomputedChain|ChangedAnswer|ProcessesOnOneBudget|KilledAtRandom|CreateKilled|TestDiskFull
 # Of others what works at once does so in tests that say it in their names.
 ATONCE   ?= ./internal/attack ./internal/release ./sandbox ./verify/internal/sensitivity
 
