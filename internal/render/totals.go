@@ -73,7 +73,8 @@ func allOf(t *catalog.Table, columns string) string {
 	return fmt.Sprintf("SELECT %s, %s AS n, %s AS m, TRUE AS f FROM %s", columns, engine.UnitNumber, engine.UnitRows, quote(engine.LaidName(t.Name)))
 }
 
-// filtered reports whether a relation leaves out rows that have a unit.
+// filtered reports whether a relation has a condition beside x IS NOT NULL, which is what leaves out rows without a unit. It decides the form alone:
+// of whatever column x is, the function is told which rows count.
 func filtered(n plan.Node) bool {
 	if f, ok := n.(*plan.Filter); ok {
 		not, ok := f.Condition.(*plan.Call)
