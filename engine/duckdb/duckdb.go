@@ -381,6 +381,11 @@ func relations(ctx context.Context, conn *sql.Conn, readings []*derive.Reading, 
 // the process's is. Without GLOBAL it would hold for one connection of the pool.
 const zone = "SET GLOBAL TimeZone = 'UTC'"
 
+// placesByLeast makes row_number() OVER (PARTITION BY u ORDER BY x) <= n the n least of each u, for which memory is taken before
+// it is known how many there are, beside the memory limit, and which fails from n = 1,000,000 on: where there is a row, and not where there
+// is none.
+const placesByLeast = "top_n_window_elimination"
+
 // connect opens an empty instance. Settings that need no database go into the
 // configuration, where they cost nothing.
 //
@@ -393,6 +398,7 @@ func connect(o Options, temp string, ordered bool) (*sql.DB, error) {
 		"allow_community_extensions":   {"false"},
 		"allow_persistent_secrets":     {"false"},
 		"enable_external_file_cache":   {"false"}, // it takes a file for the same by the time of its modification
+		"disabled_optimizers":          {placesByLeast},
 		"temp_directory":               {temp},
 	}
 	if !ordered {

@@ -67,7 +67,7 @@ func testSettings(t *testing.T) {
 
 	everywhere := map[string]string{
 		"TimeZone": "UTC", "autoinstall_known_extensions": "false", "autoload_known_extensions": "false", "allow_community_extensions": "false",
-		"allow_persistent_secrets": "false", "enable_external_file_cache": "false", "memory_limit": "100.0 MiB", "max_memory": "100.0 MiB", "temp_directory": "*",
+		"allow_persistent_secrets": "false", "enable_external_file_cache": "false", "disabled_optimizers": "top_n_window_elimination", "memory_limit": "100.0 MiB", "max_memory": "100.0 MiB", "temp_directory": "*",
 	} // * is anything but the standard
 	locked := with(everywhere, map[string]string{"enable_external_access": "false", "lock_configuration": "true",
 		"allowed_directories": "*"}) // the temporary one

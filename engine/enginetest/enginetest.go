@@ -37,6 +37,7 @@ func Run(t *testing.T, open Open) {
 func RunTables(t *testing.T, open Open) {
 	t.Run("determinism", func(t *testing.T) { determinism(t, open) })
 	t.Run("bounds", func(t *testing.T) { bounds(t, open) })
+	t.Run("every bound", func(t *testing.T) { everyBound(t, open) })
 	t.Run("choice of groups", func(t *testing.T) { choice(t, open) })
 	t.Run("failures", func(t *testing.T) { failures(t, open) })
 	t.Run("preparing", func(t *testing.T) { preparing(t, open) })
