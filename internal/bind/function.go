@@ -217,7 +217,11 @@ func sameFamily(a, b sqltype.Type) bool {
 func numeric(e *sqlparse.Call, a plan.Expr) plan.Expr {
 	a = coerceUnknown(a, typeOf(sqltype.Double))
 	if !a.Type().IsNumeric() {
-		refuse(diagnostic.New("D015", a.Place(), "%s wants a number, not %s", e.Name.Name, article(a.Type())).Try("convert it with CAST"))
+		d := diagnostic.New("D015", a.Place(), "%s wants a number, not %s", e.Name.Name, article(a.Type()))
+		if isPoint(a.Type().Kind) {
+			refuse(d.Try("convert it: extract(epoch FROM x) is its seconds, of which to_timestamp(CAST(... AS bigint)) makes a timestamp again"))
+		}
+		refuse(d.Try("convert it with CAST"))
 	}
 	return a
 }

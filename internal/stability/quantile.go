@@ -36,7 +36,7 @@ func (c *components) quantile(g plan.Aggregation, out Aggregate) (Aggregate, err
 		return out, diagnostic.New("D047", g.Span, "%s over values of type %s cannot be released", g.Function, g.Arg.Type()).
 			Because("its noise is counted along numbers between declared bounds").
 			Try("%s", map[bool]string{
-				true:  "ask for that of seconds, and make a timestamp of it: to_timestamp(CAST(max(extract(epoch FROM x)) AS bigint))",
+				true:  "ask for that of seconds, and make a timestamp of it: to_timestamp(CAST(" + string(g.Function) + "(extract(epoch FROM x)) AS bigint))",
 				false: "use a number; of a text, count by value and keep the largest",
 			}[g.Arg.Type().IsTemporal()])
 	}

@@ -1,6 +1,7 @@
 package stability
 
 import (
+	"math"
 	"math/big"
 
 	"github.com/discreet-dp/discreet/catalog"
@@ -122,15 +123,12 @@ func (f *facts) rangeOf(n plan.Node, e plan.Expr) interval {
 	case *plan.Ref:
 		return f.columnRange(n, e.Index)
 	case *plan.Literal:
-		if r, ok := number(e.Value); ok {
+		if r, ok := extent(e.Value); ok {
 			return point(r)
 		}
 		return interval{}
 	case *plan.Cast:
-		if r := f.rangeOf(n, e.Arg); e.T.IsNumeric() {
-			return rounded(r, e.T, e.Arg.Type())
-		}
-		return interval{}
+		return castRange(e, f.rangeOf(n, e.Arg))
 	case *plan.Case:
 		var r interval
 		for i, w := range e.Whens {
@@ -251,12 +249,45 @@ func callRange(e *plan.Call, args []interval) interval {
 		if n := args[3]; n.bounded() {
 			return interval{new(big.Rat), new(big.Rat).Add(n.upper, big.NewRat(1, 1))}
 		}
-	case plan.Extract:
-		if lower, upper, ok := fieldRange(e); ok {
-			return between(lower, upper)
-		}
+	case plan.Exp:
+		return interval{curved(args[0].lower, math.Exp), curved(args[0].upper, math.Exp)}
+	case plan.Ln:
+		return interval{curved(args[0].lower, math.Log), curved(args[0].upper, math.Log)}
+	case plan.Log10:
+		return interval{curved(args[0].lower, math.Log10), curved(args[0].upper, math.Log10)}
+	case plan.Power:
+		return powerRange(args[0], args[1])
+	case plan.AddDays, plan.SubtractDays, plan.Elapsed, plan.AddInterval, plan.DateTrunc, plan.Extract:
+		return timeRange(e, args)
 	}
 	return interval{}
+}
+
+// curved is an end that a growing function has moved; nil where its value is not finite.
+func curved(end *big.Rat, f func(float64) float64) *big.Rat {
+	if end == nil {
+		return nil
+	}
+	x, _ := end.Float64()
+	return new(big.Rat).SetFloat64(f(x)) // nil of infinities and NaN
+}
+
+// powerRange is the interval of x^p for a constant p above 0.
+func powerRange(x, p interval) interval {
+	if !x.bounded() || !p.bounded() || p.lower.Cmp(p.upper) != 0 || p.lower.Sign() <= 0 {
+		return interval{}
+	}
+	exponent, _ := p.lower.Float64()
+	to := func(end *big.Rat) *big.Rat {
+		return curved(end, func(v float64) float64 { return math.Pow(v, exponent) })
+	}
+	switch {
+	case x.lower.Sign() >= 0 || p.lower.IsInt() && p.lower.Num().Bit(0) == 1:
+		return interval{to(x.lower), to(x.upper)}
+	case p.lower.IsInt():
+		return interval{new(big.Rat), to(greater(negated(x.lower), x.upper))}
+	}
+	return interval{lower: new(big.Rat), upper: to(x.upper)} // a negative number has no such power
 }
 
 // fieldRange is the range of extract's field of a date or time. An interval's
@@ -294,10 +325,10 @@ func (f *facts) columnRange(n plan.Node, i int) interval {
 // declaredRange is what the owner declares of a column.
 func declaredRange(c *catalog.Column) (r interval) {
 	if c.Lower != nil {
-		r.lower, _ = number(c.Lower)
+		r.lower, _ = ordinal(c.Lower)
 	}
 	if c.Upper != nil {
-		r.upper, _ = number(c.Upper)
+		r.upper, _ = ordinal(c.Upper)
 	}
 	return r
 }
