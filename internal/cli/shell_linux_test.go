@@ -123,6 +123,18 @@ func TestShell(t *testing.T) {
 	p.types("\\rho\r")
 	p.wait("rho: not set")
 	p.wait(prompt)
+
+	// The bound of an accuracy goes with an accuracy alone.
+	p.types("\\most 5\r")
+	p.wait(prompt)
+	p.types("\\accuracy off\r")
+	p.wait(prompt)
+	p.types("select 1 AS one;\r")
+	p.wait("cost: nothing")
+	p.wait(prompt)
+	p.types("help\r")
+	p.wait("this list")
+	p.wait(prompt)
 	p.types("\\budget\r")
 	p.wait("spent   rho 1")
 	p.wait(prompt)

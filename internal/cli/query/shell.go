@@ -90,7 +90,7 @@ func (s *shell) batch(ctx context.Context) error {
 	for lines.Scan() {
 		line := lines.Text()
 		if text.Len() == 0 && isCommand(line) {
-			if err := s.do(ctx, strings.TrimSpace(line)); err != nil {
+			if err := s.do(ctx, commandOf(line)); err != nil {
 				return endless(err)
 			}
 			continue
@@ -145,7 +145,7 @@ func (s *shell) converse(ctx context.Context) error {
 		}
 		if text.Len() == 0 && isCommand(line) {
 			s.editor.Remember(strings.TrimSpace(line))
-			if err := s.interruptible(ctx, func(ctx context.Context) error { return s.do(ctx, strings.TrimSpace(line)) }); errors.Is(err, errQuit) {
+			if err := s.interruptible(ctx, func(ctx context.Context) error { return s.do(ctx, commandOf(line)) }); errors.Is(err, errQuit) {
 				return nil
 			}
 			continue
@@ -220,7 +220,7 @@ func (s *shell) ask(ctx context.Context, text string) error {
 // answer opens what it needs in the order of discreet query: what can be refused is refused, and the
 // engine is open, before anything is charged. Both outlive the statement that opens them.
 func (s *shell) answer(ctx context.Context, text string) (*discreet.Answer, error) {
-	o, session := s.options.QueryOptions, context.WithoutCancel(ctx)
+	o, session := s.asked(), context.WithoutCancel(ctx)
 	if err := s.w.OpenStored(session, &o); err != nil {
 		return nil, err
 	}
@@ -249,8 +249,17 @@ func (s *shell) answer(ctx context.Context, text string) (*discreet.Answer, erro
 	return db.Query(ctx, text, &o)
 }
 
+// asked is what goes with a statement: the bound of an accuracy goes with an accuracy alone.
+func (s *shell) asked() discreet.QueryOptions {
+	o := s.options.QueryOptions
+	if o.Accuracy.IsZero() {
+		o.AtMost = discreet.Spend{}
+	}
+	return o
+}
+
 func (s *shell) explain(ctx context.Context, text string) error {
-	o, session := s.options.QueryOptions, context.WithoutCancel(ctx)
+	o, session := s.asked(), context.WithoutCancel(ctx)
 	if err := s.w.OpenStored(session, &o); err != nil {
 		return err
 	}

@@ -148,4 +148,16 @@ func explains(text string) (of string, is bool) {
 	return m[1], true
 }
 
-func isCommand(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), `\`) }
+// isCommand reports whether a line is a command of the shell: one that begins with a backslash, or a word that leaves other shells, or asks them for help.
+func isCommand(line string) bool { return strings.HasPrefix(commandOf(line), `\`) }
+
+// commandOf is a line as a command of the shell has it.
+func commandOf(line string) string {
+	line = strings.TrimSpace(line)
+	if of, is := plainCommands[strings.ToLower(strings.TrimRight(line, "; "))]; is {
+		return of
+	}
+	return line
+}
+
+var plainCommands = map[string]string{"help": `\?`, "quit": `\q`, "exit": `\q`}
