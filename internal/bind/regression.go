@@ -1,8 +1,6 @@
 package bind
 
 import (
-	"math/big"
-
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/sqlparse"
@@ -90,34 +88,6 @@ func (c *context) regression(e *sqlparse.Call) plan.Expr {
 		return c.collect(plan.Aggregation{Function: plan.Sum, Arg: of, Filter: condition, Name: e.Name.Name, Type: typeOf(sqltype.Double), Span: e.Span})
 	}
 	return regressions[e.Name.Name](m)
-}
-
-// middle is the middle of the declared bounds of a column, below a conversion to double.
-func (a *aggregates) middle(x plan.Expr) (float64, bool) {
-	if c, ok := x.(*plan.Cast); ok {
-		x = c.Arg
-	}
-	ref, ok := x.(*plan.Ref)
-	if !ok || a.rows == nil || a.rows.node == nil {
-		return 0, false
-	}
-	column := plan.Source(a.rows.node, ref.Index)
-	if column == nil || column.Lower == nil {
-		return 0, false
-	}
-	sum := new(big.Rat)
-	for _, end := range []sqltype.Value{column.Lower, column.Upper} {
-		switch v := end.(type) {
-		case int64:
-			sum.Add(sum, new(big.Rat).SetInt64(v))
-		case float64:
-			sum.Add(sum, new(big.Rat).SetFloat64(v))
-		case sqltype.Decimal:
-			sum.Add(sum, v.Rat())
-		}
-	}
-	v, _ := sum.Mul(sum, big.NewRat(1, 2)).Float64()
-	return v + 0, true
 }
 
 func (m *pair) op(f plan.Function, args ...plan.Expr) plan.Expr {

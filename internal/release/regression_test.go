@@ -117,20 +117,33 @@ func TestRegressionsAreSums(t *testing.T) {
 			t.Errorf("%s: %d noisy values, want %d", sql, got, want)
 		}
 	}
-	// cost is within 2,500 of its middle, age within 60: a row moves Σxy by at most 150,000.
-	c, err := certify("SELECT covar_pop(cost, age) FROM t", cat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, comp := range c.Releases[0].Components {
-		if comp.Arg == nil || comp.PerGroup == nil {
-			continue
+	// cost is within 2,500 of its middle, age within 60: a row moves Σxy by at most 150,000. Expressions have a middle, too.
+	for of, want := range map[string]float64{
+		"age":                            2500 * 60,
+		"age * 2 - 7":                    2500 * 120,
+		"-age / 4.0":                     2500 * 15,
+		"day - DATE '2020-01-01'":        2500 * 215, // 430 days
+		"extract(epoch FROM day)":        2500 * 215 * 86_400,
+		"extract(epoch FROM seen)":       2500 * 182.5 * 86_400,
+		"seen::date - DATE '2020-01-01'": 2500 * 182.5,
+		"extract(epoch FROM seen - TIMESTAMP '2020-01-01') / 3600": 2500 * 182.5 * 24,
+		"extract(month FROM seen)":                                 2500 * 5.5,
+		"extract(isodow FROM seen)":                                2500 * 3,
+	} {
+		sql := "SELECT covar_pop(cost, " + of + ") FROM t"
+		c, err := certify(sql, cat)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if most := func() float64 {
-			f, _ := new(big.Rat).Mul(new(big.Rat).SetInt(comp.PerGroup), comp.Grid).Float64()
-			return f
-		}(); most > 150_000*1.0001 {
-			t.Errorf("a unit moves a sum by %v", most)
+		largest := 0.0
+		for _, comp := range c.Releases[0].Components {
+			if comp.Arg != nil && comp.PerGroup != nil {
+				moved, _ := new(big.Rat).Mul(new(big.Rat).SetInt(comp.PerGroup), comp.Grid).Float64()
+				largest = max(largest, moved)
+			}
+		}
+		if largest < want*0.99 || largest > want*1.01 {
+			t.Errorf("%s: a unit moves a sum by %v, want %v", sql, largest, want)
 		}
 	}
 	for _, sql := range []string{"SELECT corr(cost) FROM t", "SELECT corr(DISTINCT cost, age) FROM t", "SELECT corr(*) FROM t", "SELECT covar_pop(open, age) FROM t", "SELECT corr(note, age) FROM t", "SELECT countif(age) FROM t", "SELECT countif(DISTINCT q) FROM t", "SELECT if(age, 1, 2), count(*) FROM t GROUP BY 1"} {
