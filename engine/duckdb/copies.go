@@ -30,32 +30,39 @@ func (e *Engine) MakeCopy(ctx context.Context, table string) (engine.Copy, error
 	}
 	of := chain(t)
 	for range readings {
-		begun, now, err := e.leftAlone(ctx, of)
-		switch {
-		case err != nil:
-		case len(of) > 1:
-			err = e.keepHeld(ctx, of, now)
-		default:
-			if err = e.ready(ctx, []*catalog.Table{t}); err != nil {
-				return engine.Copy{}, err
-			}
-			err = e.makeCopy(ctx, t, now, begun)
-		}
+		made, now, err := e.copyOnce(ctx, t, of)
+		after, gone := filesOfAll(ctx, of)
 		switch {
 		case ctx.Err() != nil:
 			return engine.Copy{}, ctx.Err()
-		case errors.Is(err, errFilesChanged):
+		case err == nil:
+			return made, nil
+		case errors.Is(err, errFilesChanged), gone == nil && !after.same(now), gone != nil && now != nil: // whatever else went wrong went wrong with others
 			continue
-		case err != nil:
-			return engine.Copy{}, e.notCopied(t, err)
 		}
-		made, err := e.copyOfFiles(t)
-		if err == nil && made.State != engine.Copied { // it found no room beside the others
-			err = e.notCopied(t, errCopyTooLarge)
-		}
-		return made, err
+		return engine.Copy{}, e.notCopied(t, err)
 	}
 	return engine.Copy{}, e.notCopied(t, errFilesChanged)
+}
+
+// copyOnce makes the copy of a chain's first table, of the files that it finds and returns, nil where there are none.
+func (e *Engine) copyOnce(ctx context.Context, t *catalog.Table, of []*catalog.Table) (made engine.Copy, now files, err error) {
+	begun, now, err := e.leftAlone(ctx, of)
+	if err != nil {
+		return made, now, err
+	}
+	if len(of) > 1 {
+		err = e.keepHeld(ctx, of, now)
+	} else if err = e.ready(ctx, of); err == nil {
+		err = e.makeCopy(ctx, t, now, begun)
+	}
+	if err != nil {
+		return made, now, err
+	}
+	if made, err = e.copyOfFiles(t); err == nil && made.State != engine.Copied { // it found no room beside the others
+		err = errCopyTooLarge
+	}
+	return made, now, err
 }
 
 // copyable is the table of a name, if it can have a copy.
@@ -85,7 +92,7 @@ func (e *Engine) leftAlone(ctx context.Context, of []*catalog.Table) (begun time
 			return begun, nil, err
 		}
 		if !now.watched() {
-			return begun, nil, &engine.Uncopied{Table: of[0].Name, Why: "this system does not tell when a file was changed", Hint: "its files are read where they are"}
+			return begun, now, &engine.Uncopied{Table: of[0].Name, Why: "this system does not tell when a file was changed", Hint: "its files are read where they are"}
 		}
 		if e.settled(now, begun) {
 			return begun, now, nil
