@@ -334,8 +334,8 @@ type Owner interface {
 type Copier interface {
 	// MakeCopy copies a table, unless there is a copy of it as it is.
 	MakeCopy(ctx context.Context, table string) (Copy, error)
-	// CopyOf says whether there is one, by what the system knows of the table's files.
-	CopyOf(table string) (Copy, error)
+	// CopiesOf says which there are, by what the system knows of the table's files: first whether there is the one that MakeCopy makes.
+	CopiesOf(table string) ([]Copy, error)
 	// RemoveCopies removes all copies of a table's files, now or of late; of no table, all that there are.
 	RemoveCopies(table string) (n int, err error)
 }
@@ -346,6 +346,8 @@ type Copy struct {
 	State CopyState `json:"state"`
 	Bytes int64     `json:"bytes,omitempty"`
 	Made  time.Time `json:"made,omitzero"`
+	// WithoutUnits says that it is of the table's own files, though references find its units, which MakeCopy's holds.
+	WithoutUnits bool `json:"without_units,omitempty"`
 }
 
 // A CopyState says what a copy is of.

@@ -59,7 +59,7 @@ func (e *Engine) copyOnce(ctx context.Context, t *catalog.Table, of []*catalog.T
 	if err != nil {
 		return made, now, err
 	}
-	if made, err = e.copyOfFiles(t); err == nil && made.State != engine.Copied { // it found no room beside the others
+	if made, err = e.copyOfFiles(of); err == nil && made.State != engine.Copied { // it found no room beside the others
 		err = errCopyTooLarge
 	}
 	return made, now, err
@@ -161,36 +161,46 @@ func (e *Engine) notCopied(t *catalog.Table, err error) error {
 		Hint: "discreet check says what is wrong with its files; if nothing is, the disk is full, or memory short"}
 }
 
-// CopyOf says whether a table has a copy.
-func (e *Engine) CopyOf(table string) (engine.Copy, error) {
+// CopiesOf says which copies a table has: first whether it has the one that MakeCopy makes, and if that holds units, the one of its own files, which
+// statements read that do not ask for them.
+func (e *Engine) CopiesOf(table string) ([]engine.Copy, error) {
 	t, err := e.copyable(table)
 	if err != nil {
-		return engine.Copy{}, err
+		return nil, err
 	}
-	return e.copyOfFiles(t)
+	of := chain(t)
+	made, err := e.copyOfFiles(of)
+	if err != nil || len(of) == 1 {
+		return []engine.Copy{made}, err
+	}
+	alone, err := e.copyOfFiles(of[:1])
+	if err != nil || alone.State == engine.NoCopy {
+		return []engine.Copy{made}, err
+	}
+	alone.WithoutUnits = true
+	return []engine.Copy{made, alone}, nil
 }
 
-// copyOfFiles looks for the copy of a table's files as they are, and does not read them.
-func (e *Engine) copyOfFiles(t *catalog.Table) (engine.Copy, error) {
-	of := chain(t)
+// copyOfFiles looks for the copy of a chain's first table, of the files as they are, and does not read them. Of others it is the last that was made.
+func (e *Engine) copyOfFiles(of []*catalog.Table) (engine.Copy, error) {
+	copy := engine.Copy{Table: of[0].Name, State: engine.NoCopy}
 	now, err := filesOfAll(context.Background(), of)
 	if err != nil { // nothing that is there has a copy
-		return engine.Copy{Table: t.Name, State: engine.NoCopy}, nil //nolint:nilerr // which is told where they are read
+		return copy, nil //nolint:nilerr // which is told where they are read
 	}
 	name, _, paths, err := e.archive.nameOf(of, now)
 	if errors.Is(err, errFilesChanged) {
-		return engine.Copy{Table: t.Name, State: engine.NoCopy}, nil
+		return copy, nil
 	}
 	if err != nil {
 		return engine.Copy{}, err
 	}
-	copy := engine.Copy{Table: t.Name, State: engine.NoCopy}
 	for other, r := range e.archive.records() {
 		info, err := os.Stat(e.archive.copyPath(other))
-		if err != nil || !r.of(paths) || copy.State == engine.Copied {
+		if err != nil || !r.of(paths) || copy.State == engine.Copied || other != name && !info.ModTime().After(copy.Made) {
 			continue
 		}
-		if copy = (engine.Copy{Table: t.Name, State: engine.OldCopy, Bytes: info.Size(), Made: info.ModTime().UTC()}); other == name {
+		if copy.State, copy.Bytes, copy.Made = engine.OldCopy, info.Size(), info.ModTime().UTC(); other == name {
 			copy.State = engine.Copied
 		}
 	}

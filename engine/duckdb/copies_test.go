@@ -81,8 +81,8 @@ func TestOwnersCopies(t *testing.T) {
 			c := unitsOf(t, dir, of.source)
 			options := duckdb.Restless(duckdb.Options{Threads: 1, Lazy: true, Copies: folder}, restless)
 			e := open(t, c, options)
-			if copy, err := e.CopyOf("t"); err != nil || copy.State != engine.NoCopy {
-				t.Fatalf("before: %+v, %v", copy, err)
+			if copies, err := e.CopiesOf("t"); err != nil || copies[0].State != engine.NoCopy {
+				t.Fatalf("before: %+v, %v", copies, err)
 			}
 			for range 2 { // the second finds the first
 				if copy, err := e.MakeCopy(t.Context(), "t"); err != nil || copy.State != engine.Copied || copy.Bytes == 0 {
@@ -110,8 +110,8 @@ func TestOwnersCopies(t *testing.T) {
 					t.Errorf("changed: %q of %d copies", got, n)
 				}
 			}
-			if copy, err := e.CopyOf("t"); err != nil || of.write == nil && copy.State == engine.Copied {
-				t.Errorf("changed: %+v, %v", copy, err)
+			if copies, err := e.CopiesOf("t"); err != nil || of.write == nil && copies[0].State == engine.Copied {
+				t.Errorf("changed: %+v, %v", copies, err)
 			}
 			if copy, err := e.MakeCopy(t.Context(), "t"); err != nil || copy.State != engine.Copied {
 				t.Errorf("made again: %+v, %v", copy, err)

@@ -60,8 +60,8 @@ type Table struct {
 	Malformed int64     `json:"malformed_records"` // CSV, JSON lines
 	Columns   []*Column `json:"columns"`
 	Units     *Units    `json:"units,omitempty"` // private tables
-	// Copy is what discreet prepare has made of it, if there is a folder for copies.
-	Copy *engine.Copy `json:"copy,omitempty"`
+	// Copies are what discreet prepare has made of it, if there is a folder for copies.
+	Copies []engine.Copy `json:"copies,omitempty"`
 }
 
 // Files are those that a pattern names.

@@ -78,8 +78,8 @@ func addCopies(ctx context.Context, w *workplace.Workplace, report *check.Report
 		return err
 	}
 	for _, table := range report.Tables {
-		if copy, err := copier.CopyOf(table.Name); err == nil {
-			table.Copy = &copy
+		if copies, err := copier.CopiesOf(table.Name); err == nil {
+			table.Copies = copies
 		}
 	}
 	return nil

@@ -80,9 +80,9 @@ func (p *preparation) run(ctx context.Context, t *terminal.Terminal, names []str
 			return err
 		}
 	}
-	copies := []engine.Copy{}
+	var tables []string
 	for i, name := range names {
-		copy, err := p.copy(ctx, t, copier, name, i, len(names))
+		err := p.do(ctx, t, copier, name, i, len(names))
 		var not *engine.Uncopied
 		switch {
 		case errors.As(err, &not) && all && not.Elsewhere:
@@ -92,16 +92,17 @@ func (p *preparation) run(ctx context.Context, t *terminal.Terminal, names []str
 		case err != nil:
 			return err
 		}
-		copies = append(copies, copy)
+		tables = append(tables, name)
 	}
 	// What was made first may have had to make room for what was made last.
-	for i, copy := range copies {
-		now, err := copier.CopyOf(copy.Table)
+	copies := []engine.Copy{}
+	for _, table := range tables {
+		now, err := copier.CopiesOf(table)
 		if err != nil {
 			return err
 		}
-		if copies[i] = now; !p.list && !p.remove && now.State != engine.Copied {
-			return diagnostic.New("D108", diagnostic.Span{}, "table %q is not prepared: its copy made room for the others", copy.Table).
+		if copies = append(copies, now...); !p.list && !p.remove && now[0].State != engine.Copied {
+			return diagnostic.New("D108", diagnostic.Span{}, "table %q is not prepared: its copy made room for the others", table).
 				Try("set copies_size in [resources] to more")
 		}
 	}
@@ -112,14 +113,15 @@ func (p *preparation) run(ctx context.Context, t *terminal.Terminal, names []str
 	return nil
 }
 
-// copy does with one table, of so many, what is asked.
-func (p *preparation) copy(ctx context.Context, t *terminal.Terminal, copier engine.Copier, name string, i, of int) (engine.Copy, error) {
+// do does with one table, of so many, what is asked.
+func (p *preparation) do(ctx context.Context, t *terminal.Terminal, copier engine.Copier, name string, i, of int) (err error) {
 	switch {
 	case p.list:
-		return copier.CopyOf(name)
+		_, err = copier.CopiesOf(name)
+		return err
 	case p.remove:
-		_, err := copier.RemoveCopies(name)
-		return engine.Copy{Table: name}, err
+		_, err = copier.RemoveCopies(name)
+		return err
 	}
 	what := "preparing " + terminal.Printable(name)
 	if of > 1 {
@@ -127,7 +129,8 @@ func (p *preparation) copy(ctx context.Context, t *terminal.Terminal, copier eng
 	}
 	done := t.Busy(ctx, what)
 	defer done()
-	return copier.MakeCopy(ctx, name)
+	_, err = copier.MakeCopy(ctx, name)
+	return err
 }
 
 // writeCopies prints for people which tables have a copy.
@@ -160,6 +163,9 @@ func copyText(c engine.Copy) string {
 func copyState(c engine.Copy) string {
 	switch c.State {
 	case engine.Copied:
+		if c.WithoutUnits {
+			return "prepared, without units"
+		}
 		return "prepared"
 	case engine.OldCopy:
 		return "outdated, not read"

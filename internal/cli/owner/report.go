@@ -51,8 +51,8 @@ func writeTable(t *terminal.Terminal, table *check.Table) {
 	}
 	t.Print(head, 0)
 	writeLeftOut(t, table.Files)
-	if c := table.Copy; c != nil {
-		t.Print("  copy: "+copyText(*c), 8)
+	for _, c := range table.Copies {
+		t.Print("  copy: "+copyText(c), 8)
 	}
 	for _, f := range table.Findings {
 		place := ""
