@@ -51,6 +51,19 @@ func (d Decimal) Rat() *big.Rat {
 	return new(big.Rat).SetFrac(d.Unscaled, pow10(d.Scale))
 }
 
+// Rat returns the exact value of a number, and whether it is one.
+func Rat(v Value) (*big.Rat, bool) {
+	switch v := v.(type) {
+	case int64:
+		return new(big.Rat).SetInt64(v), true
+	case float64:
+		return new(big.Rat).SetFloat64(v), true
+	case Decimal:
+		return v.Rat(), true
+	}
+	return nil, false
+}
+
 func pow10(n uint8) *big.Int {
 	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil)
 }

@@ -109,7 +109,7 @@ var onlys = []only{
 	{"./engine", []string{"./internal/datafile", "./notation", "./sqltype"}, "the interface belongs to its consumer and knows no adapter"},
 	{"./engine/internal/remote", []string{"./catalog", "./engine", "./internal/datafile", "./sqltype"}, "what adapters of databases share: it speaks to none"},
 	{"./internal/sqlparse", []string{"./internal/diagnostic"}, "text to tree: no names, no types"},
-	{"./internal/plan", []string{"./catalog", "./internal/diagnostic", "./sqltype"}, "the plan is data"},
+	{"./internal/plan", []string{"./catalog", "./internal/diagnostic", "./internal/numeric", "./sqltype"}, "the plan is data"},
 	{"./internal/bind", []string{"./catalog", "./internal/diagnostic", "./internal/plan", "./internal/sqlparse", "./sqltype"}, "stages do not know each other, only what passes between them"},
 	{"./learn/cost", []string{"./accountant", "./budget", "./filter", "./learn/example", "./mechanism", "./noise", "./privacy", "./internal/numeric"}, "what learners charge and how they hide: no model, no ledger of its own"},
 	{"./learn/feature", []string{"./learn/example"}, "declarations of features"},

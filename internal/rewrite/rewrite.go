@@ -290,24 +290,9 @@ func contribution(c stability.Component) plan.Contribution {
 	return plan.Contribution{Kind: plan.Added, Value: value}
 }
 
-// fixed is x in units of its grid. The order matters and is fixed here: clamp in the
-// argument's own type, then scale to the grid.
+// fixed is x in units of its grid.
 func fixed(c stability.Component) plan.Expr {
-	arg := c.Arg
-	var inverse plan.Expr
-	switch t := arg.Type(); {
-	case t.IsFloat():
-		double := sqltype.Of(sqltype.Double)
-		if t.Kind == sqltype.Real {
-			arg = &plan.Cast{Arg: arg, T: double}
-		}
-		scale, _ := new(big.Rat).Inv(c.ArgGrid).Float64()
-		inverse = &plan.Literal{Value: scale, T: double}
-	default:
-		inverse = &plan.Literal{Value: new(big.Rat).Inv(c.ArgGrid).Num().Int64(), T: bigint}
-	}
-	return call(plan.Fixed, bigint, arg,
-		&plan.Literal{Value: c.Lower, T: arg.Type()}, &plan.Literal{Value: c.Upper, T: arg.Type()}, inverse)
+	return plan.Grid{Lower: c.Lower, Upper: c.Upper, Unit: c.ArgGrid}.Fixed(c.Arg)
 }
 
 // when is the value where the condition is true, and NULL elsewhere.

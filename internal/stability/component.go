@@ -1,7 +1,6 @@
 package stability
 
 import (
-	"math"
 	"math/big"
 
 	"github.com/discreet-dp/discreet/internal/diagnostic"
@@ -12,11 +11,7 @@ import (
 // valueBits bounds the integers that rows contribute: |fixed(x)| ≤ 2^61, a
 // centred one ≤ 2^62, a square ≤ 2^62 on a grid of its own. Sums of up to 2^63
 // of them fit the engine's 128-bit integers, so no data can overflow.
-const valueBits = 61
-
-// maxScale bounds a summed decimal's digits after the point: 10^maxScale, by
-// which values are multiplied, fits 64 bits.
-const maxScale = 18
+const valueBits = plan.GridBits
 
 // components collects the noisy numbers that a release's aggregates need; equal
 // ones are shared.
@@ -170,36 +165,16 @@ func (c *components) fixed(g plan.Aggregation) (Component, error) {
 		return Component{}, unbounded(c, g, r)
 	}
 	comp := Component{Arg: g.Arg, Filter: g.Filter, Center: new(big.Int)}
-	switch {
-	case t.IsInteger():
-		comp.Grid = big.NewRat(1, 1)
-		comp.Lower, comp.Upper = wholeWithin(t, floor(r.lower)), wholeWithin(t, ceil(r.upper))
-	case t.Kind == sqltype.DecimalKind && t.Scale > maxScale:
+	if t.Kind == sqltype.DecimalKind && t.Scale > plan.MaxScale {
 		return comp, diagnostic.New("D050", g.Arg.Place(), "%s has too many digits after the point for exact sums", t).
 			Because("sums run on %d-bit integers, in units of the last digit", valueBits+1).
-			Try("cast it to double precision, or to a decimal of at most %d such digits", maxScale)
-	case t.Kind == sqltype.DecimalKind:
-		comp.Grid = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(t.Scale)), nil))
-		limit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(t.Precision)), nil)
-		limit.Sub(limit, big.NewInt(1))
-		comp.Lower = sqltype.Decimal{Unscaled: clampInt(floor(new(big.Rat).Quo(r.lower, comp.Grid)), limit), Scale: t.Scale}
-		comp.Upper = sqltype.Decimal{Unscaled: clampInt(ceil(new(big.Rat).Quo(r.upper, comp.Grid)), limit), Scale: t.Scale}
-	default:
-		lower, upper := nearest(r.lower), nearest(r.upper)
-		comp.Lower, comp.Upper = lower, upper
-		// The finest power of two for which the bounds stay below 2^61.
-		_, exponent := math.Frexp(max(math.Abs(lower), math.Abs(upper)))
-		if lower == 0 && upper == 0 {
-			exponent = 0
-		}
-		comp.Grid = powerOfTwo(max(exponent-valueBits, -1000)) // its inverse is a finite double
+			Try("cast it to double precision, or to a decimal of at most %d such digits", plan.MaxScale)
 	}
-	lower, _ := number(comp.Lower)
-	upper, _ := number(comp.Upper)
-	comp.LowerUnits = floor(new(big.Rat).Quo(lower, comp.Grid))
-	comp.UpperUnits = ceil(new(big.Rat).Quo(upper, comp.Grid))
+	grid := plan.GridOf(t, r.lower, r.upper)
+	comp.Lower, comp.Upper, comp.Grid = grid.Lower, grid.Upper, grid.Unit
 	comp.ArgGrid = comp.Grid
-	if maxAbs(comp.LowerUnits, comp.UpperUnits).BitLen() > valueBits+1 {
+	var exact bool
+	if comp.LowerUnits, comp.UpperUnits, exact = grid.Units(); !exact {
 		return comp, diagnostic.New("D050", g.Arg.Place(), "the bounds [%s, %s] are too wide for exact sums of %s", r.lower.RatString(), r.upper.RatString(), t).
 			Because("sums run on %d-bit integers", valueBits+1).
 			Try("cast to double precision, or declare bounds that values really reach")
@@ -223,38 +198,6 @@ func unbounded(c *components, g plan.Aggregation, r interval) error {
 		return d.Try("clamp it from above: %s(least(..., %s))", g.Function, "100")
 	}
 	return d.Try("clamp it: %s(least(greatest(..., 0), 100))", g.Function)
-}
-
-// wholeWithin returns n as a value of the integer type, at the type's end if
-// it lies beyond.
-func wholeWithin(t sqltype.Type, n *big.Int) sqltype.Value {
-	bits := map[sqltype.Kind]uint{sqltype.Smallint: 15, sqltype.Integer: 31, sqltype.Bigint: 63}[t.Kind]
-	limit := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), bits), big.NewInt(1))
-	return clampInt(n, limit).Int64()
-}
-
-func clampInt(n, limit *big.Int) *big.Int {
-	if n.CmpAbs(limit) <= 0 {
-		return n
-	}
-	if n.Sign() < 0 {
-		return new(big.Int).Neg(limit)
-	}
-	return limit
-}
-
-// nearest returns the finite double nearest to r, never −0.
-func nearest(r *big.Rat) float64 {
-	f, _ := r.Float64()
-	return max(min(f, math.MaxFloat64), -math.MaxFloat64) + 0
-}
-
-func powerOfTwo(e int) *big.Rat {
-	p := new(big.Int).Lsh(big.NewInt(1), uint(max(e, -e)))
-	if e < 0 {
-		return new(big.Rat).SetFrac(big.NewInt(1), p)
-	}
-	return new(big.Rat).SetInt(p)
 }
 
 func maxAbs(a, b *big.Int) *big.Int {

@@ -38,7 +38,7 @@ func (f *facts) domainOf(n plan.Node, e plan.Expr) []*catalog.PublicDomain {
 			return f.unionOf(n, e.T, e.Args)
 		case plan.WidthBucket:
 			if last, ok := e.Args[3].(*plan.Literal); ok {
-				if count, ok := number(last.Value); ok && count.Sign() > 0 {
+				if count, ok := sqltype.Rat(last.Value); ok && count.Sign() > 0 {
 					if d := f.finite(n, e); d != nil { // without the buckets beyond the bounds
 						return d
 					}

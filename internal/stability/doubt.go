@@ -274,7 +274,7 @@ func (d *doubter) outside(at diagnostic.Span, f plan.Function, e plan.Expr, c *p
 			return
 		}
 	}
-	x, ok := number(c.Value)
+	x, ok := sqltype.Rat(c.Value)
 	r := d.facts.rangeOf(d.input, e)
 	if !ok || !r.bounded() || !fromDeclaration(d, of) {
 		return
@@ -431,13 +431,13 @@ func nearestTo(v sqltype.Value, values []sqltype.Value) (nearest sqltype.Value) 
 		}
 		return nearest
 	}
-	x, ok := number(v)
+	x, ok := sqltype.Rat(v)
 	if !ok {
 		return nil
 	}
 	var least *big.Rat
 	for _, other := range values {
-		y, ok := number(other)
+		y, ok := sqltype.Rat(other)
 		if !ok {
 			continue
 		}
@@ -470,8 +470,8 @@ func letters(from, to []rune) int {
 }
 
 func same(a, b sqltype.Value) bool {
-	x, ok := number(a)
-	y, also := number(b)
+	x, ok := sqltype.Rat(a)
+	y, also := sqltype.Rat(b)
 	if ok && also {
 		return x.Cmp(y) == 0
 	}
@@ -566,7 +566,7 @@ func likeToRegexp(pattern string) string {
 
 // lost reports whether a number is beyond an exact type.
 func lost(l *plan.Literal, t sqltype.Type) bool {
-	x, ok := number(l.Value)
+	x, ok := sqltype.Rat(l.Value)
 	if !ok || !t.IsInteger() && t.Kind != sqltype.DecimalKind {
 		return false
 	}

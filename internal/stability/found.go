@@ -43,8 +43,8 @@ func (f *Found) narrow(c *catalog.Column, r interval) interval {
 		return r
 	}
 	if b, ok := f.Bounds[c]; ok {
-		lower, okLower := number(b.Lower)
-		upper, okUpper := number(b.Upper)
+		lower, okLower := sqltype.Rat(b.Lower)
+		upper, okUpper := sqltype.Rat(b.Upper)
 		if okLower && okUpper {
 			return interval{maxOf(r.lower, lower), minOf(r.upper, upper)}
 		}

@@ -70,7 +70,7 @@ func ordinal(v sqltype.Value) (*big.Rat, bool) {
 	case sqltype.Timestamp:
 		return big.NewRat(int64(v), 1), true
 	}
-	return number(v)
+	return sqltype.Rat(v)
 }
 
 // valueAt is the value of a type with an ordinal; false where the type has none.
@@ -92,7 +92,7 @@ func valueAt(t sqltype.Type, r *big.Rat) (sqltype.Value, bool) {
 	n := r.Num().Int64()
 	switch t.Kind {
 	case sqltype.Smallint, sqltype.Integer, sqltype.Bigint:
-		return n, wholeWithin(t, r.Num()).(int64) == n
+		return n, plan.WholeWithin(t, r.Num()) == n
 	case sqltype.DateKind:
 		return sqltype.Date(n), firstDay <= n && n <= lastDay
 	case sqltype.TimestampKind:
@@ -155,7 +155,7 @@ func (r *image) span(t sqltype.Type) *image {
 		return nil
 	}
 	out := &image{lower: first, upper: last, step: unitOf(t)}
-	if t.IsFloat() && !slices.ContainsFunc(r.values, func(v sqltype.Value) bool { x, ok := number(v); return !ok || !x.IsInt() }) {
+	if t.IsFloat() && !slices.ContainsFunc(r.values, func(v sqltype.Value) bool { x, ok := sqltype.Rat(v); return !ok || !x.IsInt() }) {
 		out.step = big.NewRat(1, 1)
 	}
 	return out
@@ -227,8 +227,8 @@ func (f *facts) finite(n plan.Node, key plan.Expr) []*catalog.PublicDomain {
 		return nil
 	}
 	if !r.listed && len(values) > 1 && (t.IsInteger() || t.Kind == sqltype.DecimalKind) {
-		lower, _ := number(values[0])
-		upper, _ := number(values[len(values)-1])
+		lower, _ := sqltype.Rat(values[0])
+		upper, _ := sqltype.Rat(values[len(values)-1])
 		step := new(big.Rat).Quo(new(big.Rat).Sub(upper, lower), big.NewRat(int64(len(values)-1), 1))
 		return []*catalog.PublicDomain{{Lower: lower, Upper: upper, Step: step}}
 	}

@@ -146,7 +146,7 @@ func spanOf(e *plan.Call, args, spans []*image) *image {
 		r := product(of(0), of(1))
 		out := &image{lower: r.lower, upper: r.upper, step: unit}
 		if l, ok := e.Args[1].(*plan.Literal); ok && !args[0].listed {
-			if c, ok := number(l.Value); ok && c.Sign() > 0 && spans[0].step != nil && spans[0].lower != nil {
+			if c, ok := sqltype.Rat(l.Value); ok && c.Sign() > 0 && spans[0].step != nil && spans[0].lower != nil {
 				out.step = new(big.Rat).Mul(spans[0].step, c)
 			}
 		}
@@ -321,8 +321,8 @@ func extremeImage(e *plan.Call, spans []*image, unit *big.Rat) *image {
 
 // bucketImage: the number of a bucket grows with x, or falls where the bounds are exchanged.
 func bucketImage(e *plan.Call, x *image) *image {
-	low, _ := number(e.Args[1].(*plan.Literal).Value)
-	high, _ := number(e.Args[2].(*plan.Literal).Value)
+	low, _ := sqltype.Rat(e.Args[1].(*plan.Literal).Value)
+	high, _ := sqltype.Rat(e.Args[2].(*plan.Literal).Value)
 	count := e.Args[3].(*plan.Literal).Value.(int64)
 	lower, upper := x.lower, x.upper
 	if low.Cmp(high) > 0 {

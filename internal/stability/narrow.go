@@ -150,7 +150,7 @@ func (r *image) has(v sqltype.Value) bool {
 
 // sameValue is a constant as a value of type t that equals it; false if there is none.
 func sameValue(v sqltype.Value, t sqltype.Type) (sqltype.Value, bool) {
-	if x, ok := number(v); ok && t.IsNumeric() {
+	if x, ok := sqltype.Rat(v); ok && t.IsNumeric() {
 		return valueAt(t, x)
 	}
 	return v, v != nil && !t.IsNumeric()
@@ -158,8 +158,8 @@ func sameValue(v sqltype.Value, t sqltype.Type) (sqltype.Value, bool) {
 
 // compareTo orders two values, numbers of any types by their sizes.
 func compareTo(a, b sqltype.Value) (int, bool) {
-	x, ok := number(a)
-	y, also := number(b)
+	x, ok := sqltype.Rat(a)
+	y, also := sqltype.Rat(b)
 	if ok && also {
 		return x.Cmp(y), true
 	}

@@ -34,7 +34,7 @@ func applied(e *plan.Call, args []sqltype.Value) (v sqltype.Value, known bool) {
 	xs := make([]*big.Rat, len(args))
 	for i, a := range args {
 		var ok bool
-		if xs[i], ok = number(a); !ok || e.Args[i].Type().Kind == sqltype.Real {
+		if xs[i], ok = sqltype.Rat(a); !ok || e.Args[i].Type().Kind == sqltype.Real {
 			return nil, false
 		}
 	}
@@ -158,8 +158,8 @@ func nearestWhole(x *big.Rat, even bool) *big.Rat {
 
 // bucketOf is WIDTH_BUCKET by PostgreSQL's formula, in doubles where the engine has doubles.
 func bucketOf(e *plan.Call, x *big.Rat) *big.Rat {
-	low, _ := number(e.Args[1].(*plan.Literal).Value)
-	high, _ := number(e.Args[2].(*plan.Literal).Value)
+	low, _ := sqltype.Rat(e.Args[1].(*plan.Literal).Value)
+	high, _ := sqltype.Rat(e.Args[2].(*plan.Literal).Value)
 	count := e.Args[3].(*plan.Literal).Value.(int64)
 	from, to := x.Cmp(low), x.Cmp(high)
 	if low.Cmp(high) > 0 {
@@ -314,7 +314,7 @@ func converted(v sqltype.Value, from, to sqltype.Type) (out sqltype.Value, known
 		}
 		return nil, false
 	}
-	x, ok := number(v)
+	x, ok := sqltype.Rat(v)
 	if !ok || !to.IsNumeric() || to.Kind == sqltype.Real {
 		return nil, false
 	}

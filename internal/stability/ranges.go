@@ -104,19 +104,6 @@ func minOf(a, b *big.Rat) *big.Rat {
 	return b
 }
 
-// number returns the exact value of a numeric SQL value.
-func number(v sqltype.Value) (*big.Rat, bool) {
-	switch v := v.(type) {
-	case int64:
-		return new(big.Rat).SetInt64(v), true
-	case float64:
-		return new(big.Rat).SetFloat64(v), true
-	case sqltype.Decimal:
-		return v.Rat(), true
-	}
-	return nil, false
-}
-
 // rangeOf returns the interval of an expression over the columns of n.
 func (f *facts) rangeOf(n plan.Node, e plan.Expr) interval {
 	switch e := e.(type) {
