@@ -98,10 +98,11 @@ func (l layout) open(b *testing.B, dir, declared string) *discreet.Database {
 	}
 	if l.prepared {
 		start := time.Now()
-		if _, err := e.MakeCopy(ctx, "rows"); err != nil {
+		copy, err := e.MakeCopy(ctx, "rows")
+		if err != nil {
 			b.Fatal(err)
 		}
-		b.Logf("copied in %.1f s", time.Since(start).Seconds())
+		b.Logf("copied in %.1f s, %.0f MB", time.Since(start).Seconds(), float64(copy.Bytes)/1e6)
 	}
 	books, err := ledger.Create(ctx, filepath.Join(b.TempDir(), "ledger"), ledger.Options{Domains: discreet.Budgets(c), Now: time.Now()})
 	if err != nil {

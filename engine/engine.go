@@ -58,6 +58,8 @@ type Query struct {
 	// Least, if not nil, is the same by a function that the adapter knows, and Totals over a copy.
 	Least  *Least
 	Totals *Totals
+	// Whole, if not nil, is the same over a table's copy, where every row counts.
+	Whole *Whole
 	// Held, if not nil, is the same over copies that hold units which references find otherwise.
 	Held *Held
 
@@ -87,6 +89,10 @@ type Totals struct {
 	Values, Totals int
 }
 
+// Whole is a Query's SQL over LaidName of its one table, which has those of the table's rows that have a unit, with what package derive selects beside its
+// columns. What it returns is what the Query's SQL does.
+type Whole struct{ SQL string }
+
 // Held is what a Query asks over copies of tables whose rows find their unit by a reference: LaidName of such a table has those of its rows
 // that have a unit, each once for each row that it refers to, with the key of the unit as UnitKey. What it returns is what the Query's SQL does.
 type Held struct {
@@ -97,7 +103,7 @@ type Held struct {
 	Tables      []string // those that are read as they are
 }
 
-// LaidName is what Totals and Held call a table's copy.
+// LaidName is what Whole, Totals and Held call a table's copy.
 func LaidName(table string) string { return "discreet_laid_" + table }
 
 // The columns of a copy beside the table's.
@@ -105,6 +111,8 @@ const (
 	UnitKey    = "discreet_unit_key"
 	UnitNumber = "discreet_unit"
 	UnitRows   = "discreet_unit_rows"
+	// FixedColumn and the number of one of the table's columns, from 0, is the name of what has its values on their grid.
+	FixedColumn = "discreet_fixed_"
 )
 
 // A Preparer is an Engine that can tell before it is asked whether it will be

@@ -25,6 +25,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/datafile"
 	"github.com/discreet-dp/discreet/internal/derive"
+	"github.com/discreet-dp/discreet/sqltype"
 )
 
 // An archive is a folder of copies of tables that outlive the process: who opens the same
@@ -56,7 +57,7 @@ type archive struct {
 }
 
 // archiveFormat is raised where the same program text would make another copy than before.
-const archiveFormat = 4
+const archiveFormat = 5
 
 // A record stands beside each copy.
 type archived struct {
@@ -128,7 +129,10 @@ func known(of files, paths []string) []archivedFile {
 // nameOf is the name of the copy of a chain's first table, of the files as they are, with their paths. Which of them are which table's, and what their
 // partitions are, follows from the sources' paths, which may be patterns.
 func (a *archive) nameOf(all []*catalog.Table, now files) (name string, of []archivedFile, paths []string, err error) {
-	laid := laidOut(all[0], "")
+	laid, err := laidOut(all[0], "")
+	if err != nil {
+		return "", nil, nil, err
+	}
 	if len(all) > 1 {
 		laid = withUnits(all)
 	}
@@ -253,19 +257,40 @@ func byUnit(t *catalog.Table) string {
 	return " ORDER BY " + quote(t.Unit.Column.Name)
 }
 
-// laidOut selects what a copy of a table's rows has: beside them, where rows of units can be many, the number of each row's unit among
-// all, and how many rows that has. Both are of the copy alone: a query by them counts on all rows of a unit, and says so if one is
+// laidOut selects what a copy of a table's rows has: beside them values on their grid (see derive.Fixed) and, where rows of units can be many, the number of each row's unit among
+// all, and how many rows that has. These two are of the copy alone: a query by them counts on all rows of a unit, and says so if one is
 // missing. See engine.Totals.
-func laidOut(t *catalog.Table, rows string) string {
-	if !numbersUnits(t) {
-		return "FROM " + rows + byUnit(t)
+func laidOut(t *catalog.Table, rows string) (string, error) {
+	if !readByUnits(t) {
+		return "FROM " + rows + byUnit(t), nil
 	}
-	return numbered("FROM "+rows, quote(t.Unit.Column.Name), "FROM "+rows)
+	fixed, err := derive.Fixed(t)
+	if err != nil {
+		return "", err
+	}
+	columns := strings.Join(append([]string{"r.*"}, fixed...), ", ")
+	if !numbersUnits(t) {
+		return fmt.Sprintf("SELECT %s FROM %s AS r%s", columns, rows, byUnit(t)), nil
+	}
+	return numbered(columns, "FROM "+rows, quote(t.Unit.Column.Name), "FROM "+rows), nil
+}
+
+// readByUnits reports whether a table's copy is read by engine.LaidName.
+func readByUnits(t *catalog.Table) bool {
+	return t.Unit.Column != nil && t.Unit.Kind == catalog.UnitColumn && !hasBeside(t)
 }
 
 // numbersUnits reports whether a table's copy has numbers of its units. Of a table with few rows a unit nobody asks for them.
-func numbersUnits(t *catalog.Table) bool {
-	return t.Unit.Column != nil && t.Unit.Kind == catalog.UnitColumn && t.MaxUnitRows == 0 && !hasBeside(t)
+func numbersUnits(t *catalog.Table) bool { return readByUnits(t) && t.MaxUnitRows == 0 }
+
+// ofUnit selects the rows of a copy that have a unit. Where all have, as the copy's own statistics tell, no row is asked.
+func ofUnit(ctx context.Context, c *duckdb.Conn, t *catalog.Table, copy string) (string, error) {
+	unit, bigint := quote(t.Unit.Column.Name), []sqltype.Type{sqltype.Of(sqltype.Bigint)}
+	without, err := query(ctx, c, transport(fmt.Sprintf("SELECT 1 FROM %s WHERE %s IS NULL LIMIT 1", copy, unit), bigint), bigint, nil)
+	if err != nil || len(without) == 0 {
+		return "FROM " + copy, err
+	}
+	return fmt.Sprintf("FROM %s WHERE %s IS NOT NULL", copy, unit), nil
 }
 
 // show makes the views of a table's copy: the table's own, and for queries by its units' numbers, the copy's.
@@ -274,8 +299,12 @@ func show(ctx context.Context, c *duckdb.Conn, t *catalog.Table, of *attachedCop
 	for i, column := range t.Columns {
 		columns[i] = quote(column.Name)
 	}
-	if numbersUnits(t) {
-		if _, err := c.ExecContext(ctx, "CREATE OR REPLACE VIEW "+quote(engine.LaidName(t.Name))+" AS FROM "+of.table, nil); err != nil {
+	if readByUnits(t) {
+		rows, err := ofUnit(ctx, c, t, of.table)
+		if err != nil {
+			return err
+		}
+		if _, err := c.ExecContext(ctx, "CREATE OR REPLACE VIEW "+quote(engine.LaidName(t.Name))+" AS "+rows, nil); err != nil {
 			return err
 		}
 	}

@@ -18,10 +18,17 @@ type functions struct {
 	known map[string]bool
 }
 
-// byUnit is a query by a function of package least, over copies by one that adds up what it reads, and otherwise by one that takes one grouping
+// byUnit is a query over copies, or by a function of package least: over copies by one that adds up what it reads, and otherwise by one that takes one grouping
 // where the query's own SQL takes two. It is the query itself where it has no such form, or the instance refuses the function.
 // Which form is asked depends on whether there is a copy, and decides nothing: all keep the same groups and rows.
 func (e *Engine) byUnit(ctx context.Context, q engine.Query) engine.Query {
+	if w := q.Whole; w != nil {
+		if e.laid(ctx, q.Tables) {
+			q.SQL = w.SQL
+			return q
+		}
+		q.Whole = nil
+	}
 	if t := q.Totals; t != nil {
 		f := least.Totals{Values: t.Values, Totals: t.Totals}
 		if (q.Held != nil || e.laid(ctx, q.Tables)) && e.functions.know(ctx, e, f.Name(), f.Register) {
@@ -58,10 +65,10 @@ func (f *functions) know(ctx context.Context, e *Engine, name string, register f
 	return known
 }
 
-// laid reports whether the one table of a query is read from an archive's copy that has numbers of its units.
+// laid reports whether the one table of a query is read from an archive's copy that queries by its units read.
 func (e *Engine) laid(ctx context.Context, tables []string) bool {
 	all := e.named(tables)
-	if len(tables) != 1 || len(all) != 1 || !numbersUnits(all[0]) {
+	if len(tables) != 1 || len(all) != 1 || !readByUnits(all[0]) {
 		return false
 	}
 	if s := e.copyOf(tables[0]); s != nil {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -101,5 +102,55 @@ func TestQueriesOverCopies(t *testing.T) {
 	write(", (4, 1)")
 	if got := ask(next, q); got != -5 {
 		t.Errorf("changed: %d", got)
+	}
+}
+
+// A query where every row counts is asked over a copy of the files as they are, as they are declared: its rows with a unit, and their values on their grid.
+func TestWholeQueriesOverCopies(t *testing.T) {
+	for _, source := range []string{"t.csv", "t.parquet"} {
+		for bounds, without := range map[string]string{"max_groups_per_unit = 2\nmax_rows_per_group = 2": "", "max_rows_per_unit = 2": ", (NULL, 7), (NULL, NULL)"} {
+			dir, folder := t.TempDir(), filepath.Join(t.TempDir(), "copies")
+			path := filepath.Join(dir, source)
+			execute(t, "COPY (FROM (VALUES (3, 1.5), (1, 2), (2, NULL), (1, 40), (3, -1)"+without+") AS r(u, v)) TO '"+path+"'")
+			declared := func(upper int) *catalog.Catalog {
+				c, err := catalog.Parse(filepath.Join(dir, "units.toml"), fmt.Sprintf("[domains.unit]\nmeasure = \"pure\"\nepsilon = 1\n[tables.t]\nsource = %q\ndomain = \"unit\"\nunit = \"u\"\n%s\n"+
+					"[tables.t.columns]\nu = { type = \"bigint\" }\nv = { type = \"decimal(4,1)\", lower = 0, upper = %d }\n", source, bounds, upper))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return c
+			}
+			options := duckdb.Restless(duckdb.Options{Threads: 2, Lazy: true, Copies: folder}, restless)
+			q := engine.Query{SQL: "SELECT CAST(-1 AS HUGEINT) AS x0, CAST(count(*) AS HUGEINT) AS x1 FROM t", Tables: []string{"t"}, Values: 2,
+				Whole: &engine.Whole{SQL: "SELECT CAST(count(*) AS HUGEINT) AS x0, CAST(sum(" + engine.FixedColumn + "1) AS HUGEINT) AS x1 FROM " + engine.LaidName("t")}}
+			ask := func(upper int, q engine.Query, want string) {
+				t.Helper()
+				e := open(t, declared(upper), options)
+				for range 3 { // planned, and by the plan
+					x, err := e.Exact(t.Context(), q)
+					if err != nil {
+						t.Fatal(err)
+					}
+					row := x.RevealExact()[0]
+					if got := fmt.Sprint(row[0].(sqltype.Decimal).Unscaled, row[1].(sqltype.Decimal).Unscaled); got != want {
+						t.Errorf("%s, %s, to %d: %s, want %s", source, bounds, upper, got, want)
+					}
+				}
+			}
+			all := fmt.Sprint(-1, 5+strings.Count(without, "NULL, "))
+			if source == "t.parquet" { // of text, who reads it makes a copy
+				ask(10, q, all)
+			}
+			if _, err := open(t, declared(10), options).MakeCopy(t.Context(), "t"); err != nil {
+				t.Fatal(err)
+			}
+			ask(10, q, "5 135") // 1.5, 2, 10 and 0
+			if source == "t.parquet" {
+				ask(20, q, all) // whose copy is of other bounds
+			}
+			wrong := q
+			wrong.Whole = &engine.Whole{SQL: "SELECT"}
+			ask(10, wrong, all)
+		}
 	}
 }

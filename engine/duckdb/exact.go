@@ -24,7 +24,7 @@ var sliceCounts = []int64{1, 8, 64}
 func (e *Engine) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {
 	rows, asked, err := e.exact(ctx, q)
 	for err != nil && ctx.Err() == nil { // another form may need less
-		if asked.Totals == nil && asked.Least == nil && asked.Held == nil {
+		if asked.Whole == nil && asked.Totals == nil && asked.Least == nil && asked.Held == nil {
 			break
 		}
 		q = weaker(q, asked)
@@ -52,6 +52,8 @@ func weaker(q, asked engine.Query) engine.Query {
 		q.Held, least, totals = &h, &h.Least, &h.Totals
 	}
 	switch {
+	case asked.Whole != nil:
+		q.Whole = nil
 	case asked.Totals != nil:
 		*totals = nil
 	case asked.Least != nil:

@@ -70,13 +70,13 @@ func withUnits(all []*catalog.Table) string {
 	if all[last].Unit.Column.Type.IsInteger() {
 		unit = "CAST(" + unit + " AS BIGINT)" // one encoding for all tables of the domain
 	}
-	return numbered("SELECT t0.*, "+unit+" AS "+engine.UnitKey+from, engine.UnitKey, "SELECT "+unit+" AS "+engine.UnitKey+from)
+	return numbered("r.*", "SELECT t0.*, "+unit+" AS "+engine.UnitKey+from, engine.UnitKey, "SELECT "+unit+" AS "+engine.UnitKey+from)
 }
 
-// numbered selects rows in the order of a column with their units, with the number of each row's unit, and how many rows that has, as the column of all of the same rows says.
-func numbered(rows, unit, units string) string {
-	return fmt.Sprintf("SELECT r.*, u.n AS %s, u.m AS %s FROM (%s) AS r JOIN (SELECT %s AS k, row_number() OVER (ORDER BY %s) AS n, count(*) AS m FROM (%s) AS t GROUP BY %s) AS u ON r.%s IS NOT DISTINCT FROM u.k ORDER BY r.%s",
-		engine.UnitNumber, engine.UnitRows, rows, unit, unit, units, unit, unit, unit)
+// numbered selects columns of rows r in the order of a column with their units, with the number of each row's unit, and how many rows that has, as the column of all of the same rows says.
+func numbered(columns, rows, unit, units string) string {
+	return fmt.Sprintf("SELECT %s, u.n AS %s, u.m AS %s FROM (%s) AS r JOIN (SELECT %s AS k, row_number() OVER (ORDER BY %s) AS n, count(*) AS m FROM (%s) AS t GROUP BY %s) AS u ON r.%s IS NOT DISTINCT FROM u.k ORDER BY r.%s",
+		columns, engine.UnitNumber, engine.UnitRows, rows, unit, unit, units, unit, unit, unit)
 }
 
 // holds reports whether queries can read these tables by copies that hold their units, of the files as they are.
@@ -206,6 +206,7 @@ func (e *Engine) heldForm(ctx context.Context, q engine.Query) (engine.Query, []
 // hasBeside reports whether a table has a column of a name that copies use beside its own.
 func hasBeside(t *catalog.Table) bool {
 	return slices.ContainsFunc(t.Columns, func(c *catalog.Column) bool {
-		return slices.Contains([]string{engine.UnitKey, engine.UnitNumber, engine.UnitRows}, strings.ToLower(c.Name))
+		name := strings.ToLower(c.Name)
+		return slices.Contains([]string{engine.UnitKey, engine.UnitNumber, engine.UnitRows}, name) || strings.HasPrefix(name, engine.FixedColumn)
 	})
 }

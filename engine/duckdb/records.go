@@ -230,7 +230,11 @@ func (e *Engine) archived(ctx context.Context, c *duckdb.Conn, t *catalog.Table,
 		}
 	}
 	return nil, func(records string) error {
-		return e.archive.keep(ctx, c, laidOut(t, records), alias, name, of, paths, func() bool {
+		laid, err := laidOut(t, records)
+		if err != nil {
+			return err
+		}
+		return e.archive.keep(ctx, c, laid, alias, name, of, paths, func() bool {
 			after, err := filesOf(t)
 			return err == nil && now.same(after)
 		})

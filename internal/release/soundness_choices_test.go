@@ -122,9 +122,11 @@ func (m *machines) choice(ctx context.Context, x *example, certificate *stabilit
 	if err != nil {
 		return err
 	}
-	laid(b, q)
+	if err := laid(b, q); err != nil {
+		return err
+	}
 	if p.sql != nil {
-		q.SQL, q.Least, q.Totals, q.Held = p.sql(r, q.SQL), nil, nil, nil
+		q.SQL, q.Least, q.Totals, q.Whole, q.Held = p.sql(r, q.SQL), nil, nil, nil, nil
 	}
 	broken := func(format string, args ...any) error {
 		return &violation{what: fmt.Sprintf(format, args...), plan: plan.Format(b), sql: q.SQL}

@@ -5,6 +5,7 @@ package release_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -20,6 +21,7 @@ import (
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb/least"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -183,7 +185,7 @@ func (g groups) add(h groups) {
 // exactGroups runs a query in a schema. It fails on two rows of one key, and
 // on values that are no integers.
 //
-// Where there are forms by package least, these must say the same.
+// Where there are forms by package least or over copies, these must say the same.
 func exactGroups(ctx context.Context, on *sql.Conn, schema string, q engine.Query, salt int64, slice, slices int) (groups, error) {
 	var forms []string
 	know := func(register func(*duckdb.Conn) error) {
@@ -193,6 +195,9 @@ func exactGroups(ctx context.Context, on *sql.Conn, schema string, q engine.Quer
 		know(func(c *duckdb.Conn) error {
 			return least.Register(c, least.Shape{Groups: of.Groups, Values: of.Values})
 		})
+		forms = append(forms, of.SQL)
+	}
+	if of := q.Whole; of != nil {
 		forms = append(forms, of.SQL)
 	}
 	if of := q.Totals; of != nil {
@@ -233,7 +238,8 @@ func exactGroups(ctx context.Context, on *sql.Conn, schema string, q engine.Quer
 }
 
 // laid has the rows of copies, as copies have them, in place of their names in all forms of a query: in no order.
-func laid(b *plan.Bounded, q engine.Query) {
+func laid(b *plan.Bounded, q engine.Query) error {
+	var failed error
 	var tables []*catalog.Table
 	var walk func(n plan.Node)
 	walk = func(n plan.Node) {
@@ -250,13 +256,18 @@ func laid(b *plan.Bounded, q engine.Query) {
 			if t.Unit.Column == nil {
 				continue
 			}
-			of := fmt.Sprintf(`SELECT *, "%s" AS %s FROM "%s"`, t.Unit.Column.Name, engine.UnitKey, t.Name)
+			fixed, err := render.Fixed(t)
+			failed = errors.Join(failed, err)
+			of := fmt.Sprintf(`SELECT %s, %q AS %s FROM %q AS r WHERE %q IS NOT NULL`, strings.Join(append([]string{"r.*"}, fixed...), ", "), t.Unit.Column.Name, engine.UnitKey, t.Name, t.Unit.Column.Name)
 			if t.Unit.Kind == catalog.UnitReference {
 				of = fmt.Sprintf("SELECT t.*, o.unit AS %s FROM %q AS t JOIN (%s) AS o ON t.%q = o.key", engine.UnitKey, t.Name, owned(t.Unit.References, t.Unit.Referred), t.Unit.Column.Name)
 			}
 			*text = strings.ReplaceAll(*text, fmt.Sprintf("FROM %q", engine.LaidName(t.Name)), fmt.Sprintf("FROM (SELECT *, dense_rank() OVER (ORDER BY %s) AS %s, count(*) OVER (PARTITION BY %s) AS %s FROM (%s) AS t) AS t",
 				engine.UnitKey, engine.UnitNumber, engine.UnitKey, engine.UnitRows, of))
 		}
+	}
+	if q.Whole != nil {
+		into(&q.Whole.SQL)
 	}
 	if q.Totals != nil {
 		into(&q.Totals.SQL)
@@ -270,6 +281,7 @@ func laid(b *plan.Bounded, q engine.Query) {
 			into(&h.Totals.SQL)
 		}
 	}
+	return failed
 }
 
 // owned selects the units of a table's rows by one of its columns.

@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/rewrite"
 	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/privacy"
@@ -103,7 +104,7 @@ func TestRowsThatAreKeptOnce(t *testing.T) {
 		return rows
 	}
 	reached := map[string]bool{}
-	releases := 0
+	releases, onGrid := 0, 0
 	for i := range soak(8, 400) {
 		var others []keptRow
 		for id := range 2 {
@@ -121,9 +122,10 @@ func TestRowsThatAreKeptOnce(t *testing.T) {
 			shuffled[j], shuffled[at] = shuffled[at], shuffled[j]
 		}
 		text := fmt.Sprintf(keptCatalog, domain)
-		c, d := keptEngine(t, text, slices.Concat(others, changed))
-		_, same := keptEngine(t, text, shuffled)
-		_, e := keptEngine(t, text, slices.Concat(others, instead))
+		prepared := i%4 == 2 // of neighbours, one of them: a copy says what the file says
+		c, d := keptEngine(t, text, slices.Concat(others, changed), false)
+		_, same := keptEngine(t, text, shuffled, prepared)
+		_, e := keptEngine(t, text, slices.Concat(others, instead), prepared)
 		for _, s := range keptStatements {
 			certificate, err := certify(s.sql, c)
 			if err != nil {
@@ -136,9 +138,15 @@ func TestRowsThatAreKeptOnce(t *testing.T) {
 				if !rewrite.Summed(r) {
 					continue
 				}
-				_, q, _, err := pipeline{}.query(r, nil)
+				q, err := render.Release(rewrite.Release(r, nil))
 				if err != nil {
 					t.Fatal(err)
+				}
+				if r.Kept && q.Whole == nil {
+					t.Fatalf("%s: no copy can be asked", s.sql)
+				}
+				if q.Whole != nil && strings.Contains(q.Whole.SQL, engine.FixedColumn) {
+					onGrid++
 				}
 				q.Salt = int64(draw(1 << 20))
 				var results []groups
@@ -170,7 +178,10 @@ func TestRowsThatAreKeptOnce(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d releases, reached: %v", releases, reached)
+	if onGrid == 0 {
+		t.Error("no statement asks a copy for values on their grid")
+	}
+	t.Logf("%d releases, %d by values on their grid in copies, reached: %v", releases, onGrid, reached)
 }
 
 // reaches are the kinds of components that are as far apart, in L2, as the certificate of a release says.
@@ -198,7 +209,7 @@ func reaches(r *stability.Release, d, e groups, allowed int64) (kinds []stabilit
 }
 
 // keptEngine opens the adapter over a file with these rows.
-func keptEngine(t *testing.T, text string, rows []keptRow) (*catalog.Catalog, engine.Engine) {
+func keptEngine(t *testing.T, text string, rows []keptRow, prepared bool) (*catalog.Catalog, engine.Engine) {
 	t.Helper()
 	dir := t.TempDir()
 	var file strings.Builder
@@ -213,10 +224,17 @@ func keptEngine(t *testing.T, text string, rows []keptRow) (*catalog.Catalog, en
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := duckdb.Open(t.Context(), c, duckdb.Options{Memory: "256MiB", Threads: 1, Temp: dir})
+	o := duckdb.Options{Memory: "256MiB", Threads: 1, Temp: dir, Lazy: true}
+	if prepared {
+		o.Copies = filepath.Join(dir, "copies")
+	}
+	e, err := duckdb.Open(t.Context(), c, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close() })
+	if prepared && prepare(t, e, c) != 1 { // waits until the file was left alone
+		t.Fatal("no table was copied")
+	}
 	return c, e
 }

@@ -260,11 +260,12 @@ func (s *rival) compare(ctx context.Context, b *plan.Bounded, over render.Stages
 	if err != nil {
 		return err
 	}
-	laid(b, ours)
+	if err := laid(b, ours); err != nil {
+		return err
+	}
 	broken := func(format string, args ...any) error {
 		return &violation{what: fmt.Sprintf(format, args...), plan: plan.Format(b), sql: "DuckDB: " + ours.SQL + "\n" + s.name + ": " + theirs.SQL}
 	}
-	laid(b, ours)
 	raw, err := exactGroups(ctx, s.plain, "d", ours, agreedSalt, 0, 1)
 	if err != nil {
 		return broken("DuckDB: %v", err)

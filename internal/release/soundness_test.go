@@ -312,8 +312,7 @@ func (p pipeline) query(r *stability.Release, values [][]sqltype.Value) (b *plan
 	if q.Groups != "" && (strings.Contains(q.Groups, "$salt") || strings.Count(q.SQL, "("+q.Groups+")") != 1) {
 		return b, q, false, fmt.Errorf("the groups depend on the salt, or do not stand in the query once: %s in %s", q.Groups, q.SQL)
 	}
-	laid(b, q)
-	if err != nil || !p.planted {
+	if err = errors.Join(err, laid(b, q)); err != nil || !p.planted {
 		return b, q, true, err
 	}
 	honest, text := fmt.Sprint(r.Components), q.SQL
@@ -325,14 +324,16 @@ func (p pipeline) query(r *stability.Release, values [][]sqltype.Value) (b *plan
 	}
 	q.Held = nil // which has no part in faults
 	if p.sql != nil {
-		q.SQL, q.Least, q.Totals = p.sql(r, q.SQL), nil, nil
+		q.SQL, q.Least, q.Totals, q.Whole = p.sql(r, q.SQL), nil, nil, nil
 	}
 	if p.least != nil && q.Least != nil {
 		text = q.Least.SQL
 		p.least(q.Least)
 		q.SQL, q.Totals = q.Least.SQL, nil
 	}
-	laid(b, q)
+	if err = laid(b, q); err != nil {
+		return b, q, false, err
+	}
 	if p.totals != nil && q.Totals != nil {
 		text = q.Totals.SQL
 		p.totals(q.Totals)

@@ -85,9 +85,11 @@ func (m *machines) leaves(ctx context.Context, x *example, certificate *stabilit
 		if err != nil {
 			return err
 		}
-		laid(b, q)
+		if err := laid(b, q); err != nil {
+			return err
+		}
 		if p.sql != nil {
-			q.SQL = p.sql(r, q.SQL)
+			q.SQL, q.Whole = p.sql(r, q.SQL), nil
 		}
 		broken := func(format string, args ...any) error {
 			return &violation{what: fmt.Sprintf(format, args...), plan: plan.Format(b), sql: q.SQL}

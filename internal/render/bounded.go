@@ -79,7 +79,18 @@ func (d Dialect) release(b *plan.Bounded, stages Stages, compared bool) (engine.
 	}
 	r.stages = stages
 	q, err := r.release(b, compared)
-	if _, able := r.dialect.(totalling); err != nil || !able || !r.found {
+	if _, able := r.dialect.(totalling); err != nil || !able {
+		return q, err
+	}
+	if b.Whole {
+		copied := &renderer{dialect: r.dialect, stages: stages, copied: true}
+		l, err := copied.release(b, compared)
+		if l.SQL != "" {
+			q.Whole = &engine.Whole{SQL: l.SQL}
+		}
+		return q, err
+	}
+	if !r.found {
 		return q, err
 	}
 	over := &renderer{dialect: r.dialect, stages: stages, holds: true}
@@ -91,8 +102,18 @@ func (d Dialect) release(b *plan.Bounded, stages Stages, compared bool) (engine.
 func (r *renderer) release(b *plan.Bounded, compared bool) (engine.Query, error) {
 	slice := r.dialect.slice("u")
 	q := engine.Query{Values: len(b.Contributions), Sliceable: !b.Whole && slice != ""}
-	input, scope := r.relation(b.Input), r.scope(column)
+	input, scope := "", r.scope(column)
 	w := &bounded{node: b, scope: scope, compared: compared, types: map[string]sqltype.Type{"u": b.Input.Columns()[b.Unit].Type}}
+	if r.copied {
+		var of plan.Node
+		of, w.among = keysApart(b)
+		if input = r.laid(of, b.Unit, false); input == "" {
+			return engine.Query{}, r.err
+		}
+		scope = scope.over(of)
+	} else {
+		input = r.relation(b.Input)
+	}
 	for _, i := range w.shown() {
 		q.Keys = append(q.Keys, b.Keys[i].Type())
 	}
@@ -218,6 +239,7 @@ type bounded struct {
 	chosen   []string                // values that the choice of rows matters to
 	types    map[string]sqltype.Type // of u, of the keys, and of the values v0, v1, ...
 	compared bool
+	among    []plan.Expr               // conditions on groups, in which keys stand by their numbers
 	of       func(units string) string // the rows of some units, which a SELECT of them names
 	groups   string                    // what does not depend on the salt: see engine.Query.Groups
 }
@@ -702,6 +724,9 @@ func (w *bounded) group(rows string, value func(int, plan.Contribution) string) 
 	for i, c := range w.node.Contributions {
 		columns = append(columns, fmt.Sprintf("%s AS x%d", w.dialect.sum(value(i, c)), i))
 	}
+	for _, condition := range w.among {
+		having = append(having, "CASE WHEN count(*) > 0 THEN "+w.renderer.scope(func(i int) string { return w.keys[i] }).expr(condition)+" END")
+	}
 	text := fmt.Sprintf("SELECT %s FROM (%s) AS t", strings.Join(columns, ", "), rows)
 	if len(by) > 0 {
 		text += " GROUP BY " + strings.Join(by, ", ")
@@ -721,7 +746,7 @@ func (w *bounded) whole(i int, c plan.Contribution) string {
 		return w.sumOf(fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN least(greatest(%s, %s), %s) END", v, v, c.Lower, c.Upper))
 	case c.Kind == plan.DistinctValues:
 		return fmt.Sprintf("count(DISTINCT %s)", v)
-	case c.Kind == plan.UnitCount && c.Value == nil:
+	case c.Kind == plan.UnitCount && c.Value == nil, isOne(c.Value):
 		return "count(*)"
 	case c.Kind == plan.UnitCount:
 		return fmt.Sprintf("count(*) FILTER (WHERE %s)", v)

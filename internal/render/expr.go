@@ -12,9 +12,13 @@ import (
 type scope struct {
 	*renderer
 	name func(int) string
+	rows plan.Node // those of a copy, which has some values on their grid; nil elsewhere
 }
 
-func (r *renderer) scope(name func(int) string) scope { return scope{r, name} }
+func (r *renderer) scope(name func(int) string) scope { return scope{r, name, nil} }
+
+// over is the scope where its columns are those of rows of a copy.
+func (s scope) over(rows plan.Node) scope { return scope{s.renderer, s.name, rows} }
 
 // expr prints an expression with a canonical value of exactly its type.
 func (s scope) expr(e plan.Expr) string {
@@ -104,6 +108,11 @@ func (s scope) call(e *plan.Call) string {
 	case plan.Concat:
 		return s.dialect.concat(s, s.operands(e))
 	case plan.Fixed:
+		if s.rows != nil {
+			if has := fixedIn(s.rows, e); has != "" {
+				return has
+			}
+		}
 		return s.dialect.fixed(s, e)
 	case plan.AddInterval:
 		if d, ok := s.dialect.(stepper); ok {

@@ -81,6 +81,7 @@ type renderer struct {
 	stages  Stages
 	loaded  bool // stages are tables
 	found   bool // units of some table are found by a reference
+	copied  bool // the table is read by its copy
 	holds   bool // such tables are read by copies that hold them
 	copies  []string
 	err     error // the first plan that cannot be printed

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -30,61 +29,11 @@ const (
 	totalRows, mostGroups = 1024, 1024
 )
 
-// laid prints a relation over a copy, with all of its rows: beside its columns there are n, the number of the unit, which
-// column unit has, m, how many rows it has, and f, whether the row is one of the relation. It is "" of a relation that is not made of
-// single rows of one table with that unit.
-func (r *renderer) laid(n plan.Node, unit int) string {
-	const beside = ", n, m, f"
-	switch n := n.(type) {
-	case *plan.Scan:
-		t := n.Table
-		if t.Unit.Kind != catalog.UnitColumn || unit >= len(t.Columns) || t.Columns[unit] != t.Unit.Column || t.Mapping != nil || t.MaxUnitRows > 0 {
-			return ""
-		}
-		return allOf(t, list(len(t.Columns), func(i int) string { return quote(t.Columns[i].Name) + " AS " + column(i) }))
-	case *plan.Filter:
-		if of := r.laid(n.Input, unit); of != "" {
-			return fmt.Sprintf("SELECT %s, n, m, f AND (%s) AS f FROM (%s) AS t", columns(n), r.scope(column).expr(n.Condition), of)
-		}
-	case *plan.Project:
-		if unit >= len(n.Exprs) {
-			return ""
-		}
-		if n.Found != nil {
-			if !r.holds || unit != len(n.Found.Columns) {
-				return ""
-			}
-			return allOf(n.Found, r.held(n.Found))
-		}
-		ref, ok := n.Exprs[unit].(*plan.Ref)
-		if !ok {
-			return ""
-		}
-		if of := r.laid(n.Input, ref.Index); of != "" {
-			s := r.scope(column)
-			return fmt.Sprintf("SELECT %s%s FROM (%s) AS t", list(len(n.Exprs), func(i int) string { return as(s.expr(n.Exprs[i]), column(i)) }), beside, of)
-		}
-	}
-	return ""
-}
-
-// allOf are the rows of a table's copy.
-func allOf(t *catalog.Table, columns string) string {
-	return fmt.Sprintf("SELECT %s, %s AS n, %s AS m, TRUE AS f FROM %s", columns, engine.UnitNumber, engine.UnitRows, quote(engine.LaidName(t.Name)))
-}
-
 // filtered reports whether a relation has a condition beside x IS NOT NULL, which is what leaves out rows without a unit. It decides the form alone:
 // of whatever column x is, the function is told which rows count.
 func filtered(n plan.Node) bool {
-	if f, ok := n.(*plan.Filter); ok {
-		not, ok := f.Condition.(*plan.Call)
-		if !ok || not.Function != plan.Not {
-			return true
-		}
-		null, ok := not.Args[0].(*plan.Call)
-		if !ok || null.Function != plan.IsNull {
-			return true
-		}
+	if f, ok := n.(*plan.Filter); ok && present(f.Condition) < 0 {
+		return true
 	}
 	return slices.ContainsFunc(n.Inputs(), filtered)
 }
@@ -99,7 +48,7 @@ func (w *bounded) totals(r *renderer, rows []string) *engine.Totals {
 	if !able || w.compared || b.Whole || b.Bin != nil || number == "" && len(b.Keys) > 0 || size+rowBits > packedBits || b.MaxRows > totalRows {
 		return nil
 	}
-	of, some := r.laid(b.Input, b.Unit), filtered(b.Input)
+	of, some := r.laid(b.Input, b.Unit, true), filtered(b.Input)
 	if of == "" || some && !w.cuts() { // rows that a condition leaves are grouped by unit in less time than all are read, if they are few
 		return nil
 	}
@@ -138,12 +87,13 @@ func (w *bounded) totals(r *renderer, rows []string) *engine.Totals {
 	}
 	asked, hash := []string{fmt.Sprint(groups), fmt.Sprint(b.MaxRows), fmt.Sprint(all)}, "CAST(0 AS UBIGINT)"
 	var values []string
+	over := w.over(b.Input)
 	last := len(b.Keys) // of rows
 	for i, c := range b.Contributions {
 		if c.Value != nil {
 			last++
 			name := fmt.Sprintf(" AS v%d", i)
-			rows[last] = guard(strings.TrimSuffix(rows[last], name)) + name
+			rows[last] = guard(over.expr(c.Value)) + name
 		}
 		j := len(values)
 		switch {

@@ -1,0 +1,215 @@
+//go:build cgo
+
+package render_test
+
+import (
+	"fmt"
+	"math/big"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/render"
+	"github.com/discreet-dp/discreet/sqltype"
+)
+
+// nastyBounds are those of columns whose copies have values on their grid.
+var nastyBounds = map[string][2]string{
+	"s": {"-5", "100"}, "i": {"-2147483648", "46341"}, "b": {"-42", "3037000500"}, "r": {"-2.5", "1e6"}, "f": {"-1e16", "12345.678"}, "g": {"0.5", "10"},
+	"d": {"-2.50", "1234.56"}, "e": {"-1.5", "7.25"}, "h": {"-123.456789", "1000000"}, "p": {"-0.125", "0.5"},
+}
+
+// bounded declares bounds of the columns.
+func bounded(t *testing.T, table *catalog.Table) {
+	t.Helper()
+	for _, c := range table.Columns {
+		bounds, ok := nastyBounds[c.Name]
+		if !ok {
+			continue
+		}
+		var err error
+		if c.Lower, err = sqltype.ParseValue(c.Type, bounds[0]); err != nil {
+			t.Fatal(err)
+		}
+		if c.Upper, err = sqltype.ParseValue(c.Type, bounds[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What a copy of a table says where every row counts is what the table's own rows say, of values of every type: those that the copy has on their grid, and
+// those that are asked within other bounds, which it has not. A copy that has something else is found out.
+func TestWholeOverCopies(t *testing.T) {
+	p := &pair{catalog: nastyCatalog(t), duck: openDuck(t)}
+	p.create(t)
+	table := p.catalog.Tables[0]
+	bounded(t, table)
+	at := func(name string) int {
+		return slices.IndexFunc(table.Columns, func(c *catalog.Column) bool { return c.Name == name })
+	}
+	bigint, boolean := sqltype.Of(sqltype.Bigint), sqltype.Of(sqltype.Boolean)
+	unit := at("i")
+	table.Unit = catalog.Unit{Kind: catalog.UnitColumn, Column: table.Columns[unit]}
+	call := func(f plan.Function, typ sqltype.Type, args ...plan.Expr) plan.Expr {
+		return &plan.Call{Function: f, Args: args, T: typ}
+	}
+	number := func(n int64, typ sqltype.Type) plan.Expr { return &plan.Literal{Value: n, T: typ} }
+	// As package rewrite threads the unit, with its columns in another order above.
+	last := len(table.Columns)
+	keyed := &plan.Project{Input: &plan.Scan{Table: table}, Names: make([]string, last+1)}
+	turned := &plan.Project{Names: make([]string, last+1)}
+	ref := func(name string) plan.Expr {
+		return &plan.Ref{Index: last - 1 - at(name), T: table.Columns[at(name)].Type}
+	}
+	for i, c := range table.Columns {
+		keyed.Exprs = append(keyed.Exprs, &plan.Ref{Index: i, T: c.Type})
+		turned.Exprs = append(turned.Exprs, &plan.Ref{Index: last - 1 - i, T: table.Columns[last-1-i].Type})
+	}
+	keyed.Exprs = append(keyed.Exprs, &plan.Cast{Arg: &plan.Ref{Index: unit, T: table.Columns[unit].Type}, T: bigint})
+	theUnit := &plan.Ref{Index: last, T: bigint}
+	turned.Exprs = append(turned.Exprs, theUnit)
+	turned.Input = &plan.Filter{Input: keyed, Condition: call(plan.Not, boolean, call(plan.IsNull, boolean, theUnit))}
+	some := &plan.Filter{Input: turned, Condition: ref("u")}
+
+	fixed := func(name string, bounds [2]string) plan.Expr {
+		c := *table.Columns[at(name)]
+		var err error
+		if c.Lower, err = sqltype.ParseValue(c.Type, bounds[0]); err != nil {
+			t.Fatal(err)
+		}
+		if c.Upper, err = sqltype.ParseValue(c.Type, bounds[1]); err != nil {
+			t.Fatal(err)
+		}
+		grid, ok := plan.DeclaredGrid(&c)
+		if !ok {
+			t.Fatalf("%s: there is no grid", name)
+		}
+		return grid.Fixed(ref(name))
+	}
+	type summed struct {
+		value plan.Expr
+		held  bool
+	}
+	values := []summed{{number(1, bigint), false}, {&plan.Case{Whens: []plan.When{{Condition: ref("q"), Result: number(1, bigint)}}, T: bigint}, false}}
+	for name, bounds := range nastyBounds {
+		x := fixed(name, bounds)
+		values = append(values, summed{x, true}, summed{call(plan.Subtract, bigint, x, number(3, bigint)), true},
+			summed{call(plan.Squared, bigint, call(plan.Subtract, bigint, x, number(5, bigint)), number(62, bigint)), true},
+			summed{&plan.Case{Whens: []plan.When{{Condition: ref("q"), Result: x}}, T: bigint}, true})
+		for _, other := range [][2]string{{bounds[0], bounds[0]}, {bounds[1], bounds[1]}, {"0", bounds[1]}} {
+			values = append(values, summed{fixed(name, other), false})
+		}
+	}
+	texts := []string{"a", "c", "%", "never", ""}
+	half := call(plan.Divide, table.Columns[at("s")].Type, ref("s"), number(2, table.Columns[at("s")].Type))
+	among := func(rows plan.Node, e plan.Expr, lower, upper int64) plan.Node {
+		return &plan.Filter{Input: rows, Condition: call(plan.And, boolean,
+			call(plan.GreaterOrEqual, boolean, e, number(lower, e.Type())), call(plan.LessOrEqual, boolean, e, number(upper, e.Type())))}
+	}
+	var bodies []plan.Bounded
+	for _, input := range []plan.Node{turned, some} {
+		bodies = append(bodies, plan.Bounded{Input: input},
+			plan.Bounded{Input: input, Keys: []plan.Expr{ref("y")}, Listed: [][]string{texts}},
+			plan.Bounded{Input: input, Keys: []plan.Expr{ref("day")}},
+			plan.Bounded{Input: among(input, half, -2, 3), Keys: []plan.Expr{half}, Ranges: []*plan.Range{{First: -2, Step: 1, Count: 6}}},
+			plan.Bounded{Input: among(among(input, half, -2, 3), ref("c"), -1, 2), Keys: []plan.Expr{half, ref("y"), ref("c")}, Listed: [][]string{nil, texts, nil}})
+	}
+	copied := func(of *catalog.Table, change func(string) string) string {
+		columns, err := render.Fixed(of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return change("SELECT r.*, " + strings.Join(columns, ", ") + " FROM t AS r WHERE i IS NOT NULL")
+	}
+	scale := regexp.MustCompile(`\* ([0-9.e+]+)\) AS BIGINT\)`)
+	bound := regexp.MustCompile(`> ([0-9.e+]+) THEN [0-9.e+]+ WHEN`)
+	copies := map[string]string{"": copied(table, func(s string) string { return s })}
+	for fault, change := range map[string]func(string) string{
+		"rows without a unit": func(s string) string { return strings.Replace(s, " WHERE i IS NOT NULL", "", 1) },
+		"another grid":        func(s string) string { return scale.ReplaceAllString(s, "* $1 / 2) AS BIGINT)") },
+		"another bound":       func(s string) string { return bound.ReplaceAllString(s, "> $1 / 2 THEN $1 / 2 WHEN") },
+		"another column":      func(s string) string { return strings.Replace(s, `r."g"`, `r."f"`, -1) },
+	} {
+		copies[fault] = copied(table, change)
+		if copies[fault] == copies[""] {
+			t.Fatalf("%s: the copy is the same: %s", fault, copies[""])
+		}
+	}
+	for fault, rows := range copies {
+		copies[fault] = strings.ReplaceAll("copy of "+fault, " ", "_")
+		if _, err := p.duck.Exec("CREATE TABLE " + copies[fault] + " AS " + rows); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := map[string]bool{}
+	for i, b := range bodies {
+		b.Whole, b.Unit, b.Names, b.MaxRows, b.MaxGroups = true, last, make([]string, len(b.Keys)), 100, 1000
+		var all []plan.Contribution
+		for _, v := range values {
+			b.Contributions = []plan.Contribution{{Kind: plan.Added, Value: v.value}}
+			all = append(all, b.Contributions...)
+			q := released(t, &b)
+			if q.Whole == nil || strings.Contains(q.Whole.SQL, "IS NULL") {
+				t.Fatalf("%d: rows without a unit are looked for: %+v", i, q.Whole)
+			}
+			if has := strings.Contains(q.Whole.SQL, "sum(v0) AS HUGEINT)") && regexp.MustCompile(engine.FixedColumn+`\d+[^,]* AS v0`).MatchString(q.Whole.SQL); has != v.held {
+				t.Fatalf("%d: a value on its grid is read: %t, want %t: %s", i, has, v.held, q.Whole.SQL)
+			}
+		}
+		b.Contributions = all
+		q := released(t, &b)
+		want := sortedRows(t, p.duck, q.SQL, 0)
+		for fault, rows := range copies {
+			got := sortedRows(t, p.duck, strings.ReplaceAll(q.Whole.SQL, fmt.Sprintf("%q", engine.LaidName("t")), rows), 0)
+			if same := reflect.DeepEqual(got, want); fault == "" && !same {
+				t.Fatalf("%d: %.300s in %s, and over a copy %.300s in %s", i, want, q.SQL, got, q.Whole.SQL)
+			} else if !same {
+				found[fault] = true
+			}
+		}
+	}
+	for fault := range copies {
+		if fault != "" && !found[fault] {
+			t.Errorf("%s: no question tells", fault)
+		}
+	}
+}
+
+// A copy has no values on a grid of columns without bounds, of bounds that are looked for in the data or that are too wide for exact sums, and of
+// tables whose units are rows.
+func TestFixedColumns(t *testing.T) {
+	c := func(typ string, lower, upper sqltype.Value) *catalog.Column {
+		parsed, err := sqltype.Parse(typ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &catalog.Column{Name: "x", Type: parsed, Lower: lower, Upper: upper}
+	}
+	auto := c("bigint", int64(0), int64(5))
+	auto.Auto = true
+	for name, test := range map[string]struct {
+		column *catalog.Column
+		kind   catalog.UnitKind
+		n      int
+	}{
+		"bounds":        {c("bigint", int64(0), int64(5)), catalog.UnitColumn, 1},
+		"no bounds":     {c("bigint", nil, nil), catalog.UnitColumn, 0},
+		"half":          {c("double", 1.5, nil), catalog.UnitColumn, 0},
+		"wide":          {c("bigint", int64(-1<<63), int64(5)), catalog.UnitColumn, 0},
+		"widest":        {c("bigint", int64(-1<<62+1), int64(1<<62-1)), catalog.UnitColumn, 1},
+		"many digits":   {c("decimal(38,19)", sqltype.Decimal{Unscaled: big.NewInt(1), Scale: 19}, sqltype.Decimal{Unscaled: big.NewInt(1), Scale: 19}), catalog.UnitColumn, 0},
+		"days":          {c("date", sqltype.Date(0), sqltype.Date(5)), catalog.UnitColumn, 0},
+		"auto":          {auto, catalog.UnitColumn, 0},
+		"rows as units": {c("bigint", int64(0), int64(5)), catalog.UnitRow, 0},
+	} {
+		columns, err := render.Fixed(&catalog.Table{Name: "t", Columns: []*catalog.Column{test.column}, Unit: catalog.Unit{Kind: test.kind, Column: test.column}})
+		if err != nil || len(columns) != test.n {
+			t.Errorf("%s: %q, %v", name, columns, err)
+		}
+	}
+}
