@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
@@ -12,20 +13,38 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
-// asking asks a question for parts of the cost, in hundredths of epsilon, by an analyst who has an account.
+// concentrated is a domain that adds up rho.
+var concentrated = DomainBudget{ID: "patient", Measure: filter.ZCDP, Epsilon: eps("7"), Delta: del("1e-6")}
+
+// gaussian is the noise of a part of the cost, in hundredths of rho.
+func gaussian(part int64) privacy.Event {
+	return privacy.DiscreteGaussian{Variance: big.NewRat(50, part), SensitivitySquared: big.NewRat(1, 1)}
+}
+
+// most limits what an account may ask at once, in hundredths of rho; 0 lifts that.
+func most(account string, part int64) Rule {
+	r := Rule{Subject: "account:" + account, Name: LimitRule, Object: "patient", Body: json.RawMessage("null")}
+	if part > 0 {
+		r.Body = must(json.Marshal(Allowance{filter.Amounts{Rho: must(privacy.NewRho(big.NewRat(part, 100)))}}))
+	}
+	return r
+}
+
+// asking asks a question for parts of the cost, in hundredths of rho, by an analyst who has an account.
 func asking(analyst, of string, parts ...int64) Request {
 	r := ask("0.1")
 	r.Analyst, r.Holders, r.Catalog, r.Events = analyst, []string{"account:" + analyst}, []byte("catalog"), nil
 	for _, p := range parts {
-		r.Events = append(r.Events, privacy.Pure{Epsilon: must(privacy.NewEpsilon(big.NewRat(p, 100)))})
+		r.Events = append(r.Events, gaussian(p))
 	}
 	r.Question, r.Repetition, r.Relations = []byte(of), fmt.Append(nil, of, parts), [][]byte{[]byte(of)}
 	r.Serves = func(released []privacy.Event, _ []byte) bool {
 		return slices.EqualFunc(released, r.Events, func(a, b privacy.Event) bool {
-			return a.(privacy.Pure).Epsilon.Cmp(b.(privacy.Pure).Epsilon) >= 0
+			return a.(privacy.DiscreteGaussian).Variance.Cmp(b.(privacy.DiscreteGaussian).Variance) <= 0
 		})
 	}
 	return r
@@ -42,10 +61,11 @@ type answered struct {
 
 func (a answered) cost() int64 { return a.parts[0] + a.parts[1] }
 
-// books are what a ledger of one domain with epsilon 1 must tell, in a few lines: who pays, and who is told what.
+// books are what a ledger of one domain must tell, in a few lines: who pays, and who is told what.
 type books struct {
 	version int // 0: none was declared
 	spent   int64
+	budget  int64
 	limits  map[string]int64 // of an account; none: as much as there is
 	answers []answered
 }
@@ -86,11 +106,11 @@ func (m *books) owes(analyst, question string, parts []int64) int64 {
 func sharpens(r Request, parts []int64) Request {
 	r.Sharpens = func(released []privacy.Event) (more []privacy.Event) {
 		for i, e := range released {
-			lacks := new(big.Rat).Sub(big.NewRat(parts[i], 100), e.(privacy.Pure).Epsilon.Rat())
-			if lacks.Sign() <= 0 {
+			part := new(big.Rat).Quo(big.NewRat(50, 1), e.(privacy.DiscreteGaussian).Variance).Num().Int64()
+			if part >= parts[i] {
 				return nil
 			}
-			more = append(more, privacy.Pure{Epsilon: must(privacy.NewEpsilon(lacks))})
+			more = append(more, gaussian(parts[i]-part))
 		}
 		return more
 	}
@@ -111,11 +131,14 @@ func TestReuseBehavesAsItsModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n++
 		path := fresh(outer)
-		o := Options{Domains: []DomainBudget{guarding(visits...)}, Anchor: filepath.Join(dir, strconv.Itoa(n)), Now: now}
+		guarded := concentrated
+		guarded.Guards = visits
+		o := Options{Domains: []DomainBudget{guarded}, Anchor: filepath.Join(dir, strconv.Itoa(n)), Now: now}
 		l := must(Create(ctx, path, o))
 		other := must(Open(ctx, path, o))
 		defer func() { l.Close(); other.Close() }()
-		m := &books{limits: map[string]int64{}}
+		hundredths := new(big.Rat).Mul(must(l.Balance(ctx, "patient")).Limit.Rho.Rat(), big.NewRat(100, 1))
+		m := &books{limits: map[string]int64{}, budget: new(big.Int).Quo(hundredths.Num(), hundredths.Denom()).Int64()}
 		analyst := rapid.SampledFrom([]string{"ann", "bob", "eve"})
 		drawn := func(t *rapid.T) (Request, string, []int64) {
 			who, of := analyst.Draw(t, "analyst"), rapid.SampledFrom([]string{"how many", "how much"}).Draw(t, "question")
@@ -139,11 +162,11 @@ func TestReuseBehavesAsItsModel(t *testing.T) {
 				res, err := l.Reserve(ctx, r)
 				switch {
 				case want != "":
-					if err != nil || string(res.Answer) != want || res.Charge.Epsilon.Sign() != 0 {
+					if err != nil || string(res.Answer) != want || res.Charge.Rho.Sign() != 0 {
 						t.Fatalf("%s asks %s %v: %+v, %v, not the stored %q", r.Analyst, of, parts, res, err, want)
 					}
 					return
-				case m.spent+owes > 100:
+				case m.spent+owes > m.budget:
 					expect(t, err, ErrExhausted)
 					return
 				case limited && cost > limit:
@@ -179,7 +202,7 @@ func TestReuseBehavesAsItsModel(t *testing.T) {
 				if free := found != nil && found.Sharpens == nil; free != want {
 					t.Fatalf("%s explains %s %v: free %v, want %v", r.Analyst, of, parts, free, want)
 				}
-				if owes := m.owes(r.Analyst, of, parts); !want && (found != nil) != (owes < parts[0]+parts[1]) || found != nil && !want && found.Charge.Epsilon.Rat().Cmp(big.NewRat(owes, 100)) != 0 {
+				if owes := m.owes(r.Analyst, of, parts); !want && (found != nil) != (owes < parts[0]+parts[1]) || found != nil && !want && found.Charge.Rho.Rat().Cmp(big.NewRat(owes, 100)) != 0 {
 					t.Fatalf("%s explains %s %v: %+v, owes %d", r.Analyst, of, parts, found, owes)
 				}
 			},
@@ -210,7 +233,7 @@ func TestReuseBehavesAsItsModel(t *testing.T) {
 				switch {
 				case want == "" && (free || !errors.Is(err, ErrNotStored)) && !slices.ContainsFunc(m.answers, func(a answered) bool { return a.version == m.version }):
 					t.Fatalf("%s is told %+v, %v for less", r.Analyst, res, err)
-				case want != "" && (!free || err != nil || string(res.Answer) != want || !res.Made || res.Charge.Epsilon.Sign() != 0):
+				case want != "" && (!free || err != nil || string(res.Answer) != want || !res.Made || res.Charge.Rho.Sign() != 0):
 					t.Fatalf("%s is told %+v, %v for less, not %q", r.Analyst, res, err, want)
 				}
 			},
@@ -219,13 +242,12 @@ func TestReuseBehavesAsItsModel(t *testing.T) {
 				must(l.NewVersion(ctx, "", "", now))
 			},
 			"limit": func(t *rapid.T) {
-				who, most := analyst.Draw(t, "of"), rapid.Int64Range(0, 5).Draw(t, "most")
-				text := ""
+				who, part := analyst.Draw(t, "of"), rapid.Int64Range(0, 5).Draw(t, "most")
 				delete(m.limits, who)
-				if most > 0 {
-					text, m.limits[who] = fmt.Sprintf("0.0%d", most), most
+				if part > 0 {
+					m.limits[who] = part
 				}
-				expect(t, l.SetRules(ctx, "owner", now, allow(LimitRule, "account:"+who, text)), nil)
+				expect(t, l.SetRules(ctx, "owner", now, most(who, part)), nil)
 			},
 			"the other process": func(t *rapid.T) { l, other = other, l },
 			"open again": func(t *rapid.T) {
@@ -233,8 +255,8 @@ func TestReuseBehavesAsItsModel(t *testing.T) {
 				l = must(Open(ctx, path, o))
 			},
 			"": func(t *rapid.T) {
-				if b := must(other.Balance(ctx, "patient")); b.Spent.Epsilon.Rat().Cmp(big.NewRat(m.spent, 100)) != 0 {
-					t.Fatalf("spent %v, not %d hundredths", b.Spent.Epsilon, m.spent)
+				if b := must(other.Balance(ctx, "patient")); b.Spent.Rho.Rat().Cmp(big.NewRat(m.spent, 100)) != 0 {
+					t.Fatalf("spent %v, not %d hundredths", b.Spent.Rho, m.spent)
 				}
 			},
 		})
@@ -244,7 +266,7 @@ func TestReuseBehavesAsItsModel(t *testing.T) {
 
 // What serves whom, case by case.
 func TestReuse(t *testing.T) {
-	l, _ := create(t, Options{Anchor: t.TempDir() + "/anchor"})
+	l, _ := create(t, Options{Domains: []DomainBudget{concentrated}, Anchor: t.TempDir() + "/anchor"})
 	early := asking("ann", "q", 2, 2)
 	l.answered(t, early, "early")
 	if res := l.answered(t, asking("bob", "q", 2, 2), "bob's"); res.Answer != nil {
@@ -255,7 +277,7 @@ func TestReuse(t *testing.T) {
 	keyed.IdempotencyKey = "k"
 	l.answered(t, keyed, "keyed")
 	l.answered(t, asking("ann", "q", 3, 1), "first")
-	l.rule(t, allow(LimitRule, "account:eve", "0.03"))
+	l.rule(t, most("eve", 3))
 	with := func(r Request, f func(*Request)) Request { f(&r); return r }
 	for _, c := range []struct {
 		name    string
@@ -274,7 +296,7 @@ func TestReuse(t *testing.T) {
 		{"under a key", with(asking("bob", "q", 1, 1), func(r *Request) { r.IdempotencyKey = "bob's" }), ""},
 		{"without a question", with(asking("eve", "q", 1, 1), func(r *Request) { r.Question = nil }), ""},
 	} {
-		before := must(l.Balance(ctx, "patient")).Spent.Epsilon
+		before := must(l.Balance(ctx, "patient")).Spent.Rho
 		free := must(l.Free(ctx, c.request)) != nil
 		res, err := l.Reserve(ctx, c.request)
 		switch {
@@ -286,7 +308,7 @@ func TestReuse(t *testing.T) {
 		case err != nil:
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		spent := !must(l.Balance(ctx, "patient")).Spent.Epsilon.Equal(before)
+		spent := !must(l.Balance(ctx, "patient")).Spent.Rho.Equal(before)
 		if string(res.Answer) != c.stored || spent != (c.stored == "") || free != (c.stored != "") {
 			t.Errorf("%s: answer %q, spent %v, free %v", c.name, res.Answer, spent, free)
 		}
@@ -306,7 +328,7 @@ func TestReuse(t *testing.T) {
 // A request for less is served by an answer that has all of it, if that is of this version, of this domain, finished, and was not paid for
 // under a key; and is charged nothing in any case.
 func TestReuseOfLess(t *testing.T) {
-	l, _ := create(t, Options{})
+	l, _ := create(t, Options{Domains: []DomainBudget{concentrated}})
 	less := asking("bob", "less", 1, 1)
 	less.Free, less.Makes = true, func(int64, []byte) bool { return true }
 	reserved := func(r Request) int64 {
@@ -319,14 +341,14 @@ func TestReuseOfLess(t *testing.T) {
 	}
 	serves := func(name string, from int64, want string) {
 		t.Helper()
-		r, before := less, must(l.Balance(ctx, "patient")).Spent.Epsilon
+		r, before := less, must(l.Balance(ctx, "patient")).Spent.Rho
 		r.From = []int64{from}
 		free := must(l.Free(ctx, r)) != nil
 		res, err := l.Reserve(ctx, r)
 		if want == "" && (free || !errors.Is(err, ErrNotStored)) || want != "" && (!free || err != nil || !res.Made || string(res.Answer) != want) {
 			t.Errorf("%s: %+v, %v", name, res, err)
 		}
-		if !must(l.Balance(ctx, "patient")).Spent.Epsilon.Equal(before) {
+		if !must(l.Balance(ctx, "patient")).Spent.Rho.Equal(before) {
 			t.Errorf("%s is charged", name)
 		}
 	}
@@ -362,7 +384,7 @@ func TestReuseOfLess(t *testing.T) {
 	if res, err := l.Reserve(ctx, under); !errors.Is(err, ErrNotStored) || must(l.Free(ctx, under)) != nil {
 		t.Errorf("under a key, of which nothing is recorded: %+v, %v", res, err)
 	}
-	l.rule(t, allow(LimitRule, "account:eve", "0.03"))
+	l.rule(t, most("eve", 3))
 	over := asking("eve", "less", 1, 1) // who may ask this, but not what it is made of
 	over.Free, over.Makes, over.From = true, less.Makes, []int64{april}
 	if res, err := l.Reserve(ctx, over); !errors.Is(err, ErrNotStored) || must(l.Free(ctx, over)) != nil {
@@ -384,9 +406,9 @@ func TestReuseOfLess(t *testing.T) {
 // An account over its limit is told nothing, by whatever has been answered: the owner's grant of just the
 // statement is what lets it be told, and is not used up by that.
 func TestReuseNeedsAnApproval(t *testing.T) {
-	l, _ := create(t, Options{})
+	l, _ := create(t, Options{Domains: []DomainBudget{concentrated}})
 	must(l.NewVersion(ctx, "April", "", now))
-	l.rule(t, allow(LimitRule, "account:eve", "0.03"))
+	l.rule(t, most("eve", 3))
 	eve := asking("eve", "q", 2, 2)
 	_, alone := l.Reserve(ctx, eve)
 	l.answered(t, asking("ann", "q", 2, 2), "ann's")
@@ -409,7 +431,7 @@ func TestReuseNeedsAnApproval(t *testing.T) {
 
 // Whoever edits the records cannot make an answer that of another question.
 func TestForgedQuestion(t *testing.T) {
-	l, path := create(t, Options{})
+	l, path := create(t, Options{Domains: []DomainBudget{concentrated}})
 	must(l.NewVersion(ctx, "April", "", now))
 	l.answered(t, asking("ann", "q", 2, 2), "42")
 	l.Close()

@@ -1,9 +1,12 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 
 	"github.com/discreet-dp/discreet/filter"
@@ -134,4 +137,68 @@ func (b *batch) noVersionSince(ctx context.Context, seq int64) error {
 		return fmt.Errorf("%w, by record %d", ErrVersion, version)
 	}
 	return nil
+}
+
+// A keptAnswer is what Verify knows of a reservation on the current version whose answer can be sharpened.
+type keptAnswer struct {
+	key      []byte // of its question
+	keeps    string
+	events   []privacy.Event
+	charge   filter.Total
+	answered bool
+}
+
+// sharpens checks what a reservation says of the answer that it sharpens: when it was made, its books had that answer to the same question on the same version, of rows that are
+// kept alike, and whoever asked might be told both; and the average is as precise as the noise of both makes it.
+func (v *verifier) sharpens(r *record, e *entry, d domain, now []privacy.Event) error {
+	if e.Sharpens == 0 && e.Precision == nil {
+		if v.version != 0 && e.Keeps != "" && e.Question != nil && e.Request == nil {
+			v.kept[r.seq] = &keptAnswer{key: r.key, keeps: e.Keeps, events: now, charge: *e.Charge}
+		}
+		return nil
+	}
+	of := v.kept[e.Sharpens]
+	if of == nil || !of.answered || e.Precision == nil || e.Request != nil || e.Keeps != of.keeps || !bytes.Equal(r.key, of.key) || v.l.format < formatOfAverages {
+		return errors.New("it sharpens no answer to its question")
+	}
+	asked, err := e.released()
+	if err != nil {
+		return err
+	}
+	charge, err := d.filter.Charge(asked, e.Delta)
+	if err != nil {
+		return err
+	}
+	if !charge.Equal(e.Precision.Charge) {
+		return errors.New("what it serves as does not cost what it says")
+	}
+	if !averages(of.events, now, asked) {
+		return errors.New("its average is of another precision than it says")
+	}
+	if err := v.standing.within(e.Holders, d, charge); err != nil {
+		return err
+	}
+	return v.standing.within(e.Holders, d, of.charge)
+}
+
+// averages reports whether the averages of what two lists of events release, each number weighted by one over the variance of its noise, have the noise
+// of a third list: all of it discrete Gaussian, at one sensitivity, with variances u, v and w of which 1/w = 1/u + 1/v. Then the third costs in rho what the others do together
+// (the theorem stands in internal/release, average.go).
+func averages(released, now, asked []privacy.Event) bool {
+	if len(asked) == 0 || len(released) != len(asked) || len(now) != len(asked) {
+		return false
+	}
+	for i := range asked {
+		u, first := released[i].(privacy.DiscreteGaussian)
+		v, second := now[i].(privacy.DiscreteGaussian)
+		w, third := asked[i].(privacy.DiscreteGaussian)
+		if !first || !second || !third || u.SensitivitySquared.Cmp(w.SensitivitySquared) != 0 || v.SensitivitySquared.Cmp(w.SensitivitySquared) != 0 {
+			return false
+		}
+		both := new(big.Rat).Inv(u.Variance)
+		if both.Add(both, new(big.Rat).Inv(v.Variance)).Cmp(new(big.Rat).Inv(w.Variance)) != 0 {
+			return false
+		}
+	}
+	return true
 }

@@ -9,7 +9,7 @@ import (
 
 // Of answers that could be averaged the few that lack least are read, and none of those that were kept in another way.
 func TestFewAnswersAreReadToSharpen(t *testing.T) {
-	l, _ := create(t, Options{})
+	l, _ := create(t, Options{Domains: []DomainBudget{concentrated}})
 	must(l.NewVersion(ctx, "April", "", now))
 	asked := func(first, second int64, keeps string) Request {
 		r := sharpens(asking("ann", "q", first, second), []int64{first, second})
@@ -40,7 +40,7 @@ func TestFewAnswersAreReadToSharpen(t *testing.T) {
 
 // Programs that know no averages may write to a ledger of an older format: nothing is sharpened there.
 func TestNothingIsSharpenedInOlderLedgers(t *testing.T) {
-	l, _ := create(t, Options{})
+	l, _ := create(t, Options{Domains: []DomainBudget{concentrated}})
 	must(l.NewVersion(ctx, "April", "", now))
 	l.answered(t, sharpens(asking("ann", "q", 1, 1), []int64{1, 1}), "first")
 	r := sharpens(asking("ann", "q", 2, 2), []int64{2, 2})
@@ -51,14 +51,14 @@ func TestNothingIsSharpenedInOlderLedgers(t *testing.T) {
 		t.Errorf("a ledger of format 1 is opened as one of format %d", old.format)
 	}
 	l.format = 2
-	if res, err := l.Reserve(ctx, r); err != nil || res.Sharpens != nil || res.Charge.Epsilon.String() != "0.04" {
+	if res, err := l.Reserve(ctx, r); err != nil || res.Sharpens != nil || res.Charge.Rho.String() != "0.04" {
 		t.Errorf("in format 2: %+v, %v", res, err)
 	}
 }
 
 // The history says what an average serves as.
 func TestPrecisionIsTold(t *testing.T) {
-	l, _ := create(t, Options{})
+	l, _ := create(t, Options{Domains: []DomainBudget{concentrated}})
 	must(l.NewVersion(ctx, "April", "", now))
 	l.answered(t, sharpens(asking("ann", "q", 1, 2), []int64{1, 2}), "first")
 	r := sharpens(asking("ann", "q", 3, 4), []int64{3, 4})
@@ -69,7 +69,7 @@ func TestPrecisionIsTold(t *testing.T) {
 			if p != nil || e.Sharpens != 0 {
 				t.Errorf("record %d is no average: %+v", e.Seq, e)
 			}
-		case p == nil || p.Charge.Epsilon.String() != "0.07" || fmt.Sprint(p.Events) != fmt.Sprint(r.Events) || e.Charge.Epsilon.String() != "0.04":
+		case p == nil || p.Charge.Rho.String() != "0.07" || fmt.Sprint(p.Events) != fmt.Sprint(r.Events) || e.Charge.Rho.String() != "0.04":
 			t.Errorf("the average is told as %+v, of precision %+v", e, p)
 		}
 	}
@@ -78,7 +78,7 @@ func TestPrecisionIsTold(t *testing.T) {
 // However versions, charges and answers follow each other in two processes, no average is committed that could be of two versions, and
 // what was charged for one that is refused stays charged.
 func TestNoAverageOfTwoVersions(t *testing.T) {
-	l, path := create(t, Options{})
+	l, path := create(t, Options{Domains: []DomainBudget{concentrated}})
 	other := must(Open(ctx, path, Options{}))
 	defer other.Close()
 	const rounds = 12
@@ -129,7 +129,7 @@ func TestNoAverageOfTwoVersions(t *testing.T) {
 			}
 		}
 	}
-	if spent := must(l.Balance(ctx, "patient")).Spent.Epsilon.String(); averages+refused != rounds || refused < rounds/3 || spent != "0.48" {
+	if spent := must(l.Balance(ctx, "patient")).Spent.Rho.String(); averages+refused != rounds || refused < rounds/3 || spent != "0.48" {
 		t.Errorf("%d averages and %d refusals; spent %s", averages, refused, spent)
 	}
 	t.Logf("%d of %d averages were refused", refused, rounds)

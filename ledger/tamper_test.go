@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/privacy"
 )
 
 func rational(n int) *big.Rat { return big.NewRat(int64(n), 1) }
@@ -413,4 +414,132 @@ func TestBusy(t *testing.T) {
 	if _, err := l.Reserve(ctx, ask("0.1")); err != nil {
 		t.Errorf("after the lock: %v", err)
 	}
+}
+
+// rechained edits records and computes all hashes anew: the work of somebody who knows the format.
+func rechained(edit func(*record, *entry)) func(*sql.DB) error {
+	return func(db *sql.DB) error {
+		l := &Ledger{}
+		all, err := l.read(ctx, db, "SELECT "+columns+" FROM records r ORDER BY r.seq")
+		if err != nil {
+			return err
+		}
+		var before digest
+		for _, r := range all {
+			e, err := r.entry()
+			if err != nil {
+				return err
+			}
+			edit(r, e)
+			if r.body, err = json.Marshal(e); err != nil {
+				return err
+			}
+			before = l.chain.sum(r, before)
+			if _, err := db.Exec("UPDATE records SET body = ?, hash = ? WHERE seq = ?", r.body, before[:], r.seq); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// What an average says of the answer that it sharpens is computed again, though all hashes are right.
+func TestForgedAverages(t *testing.T) {
+	l, path := create(t, Options{Domains: []DomainBudget{concentrated}})
+	ask := func(keeps, of string, fresh bool, parts ...int64) Request {
+		r := sharpens(asking("ann", of, parts...), parts)
+		r.Keeps, r.Fresh = keeps, fresh
+		return r
+	}
+	answered := func(r Request) int64 { return l.answered(t, r, "42").ID }
+	must(l.NewVersion(ctx, "March", "", now))
+	march := answered(ask("rows", "q", false, 1, 1))
+	must(l.NewVersion(ctx, "April", "", now))
+	l.rule(t, most("eve", 3))
+	first := answered(ask("rows", "q", false, 1, 1))
+	other := answered(ask("rows", "p", false, 1, 1))
+	elsewhere := answered(ask("other rows", "q", true, 1, 1))
+	unanswered := must(l.Reserve(ctx, ask("rows", "q", true, 1, 1))).ID
+	average := answered(ask("rows", "q", false, 2, 2))
+	again := answered(ask("rows", "q", false, 3, 3))
+	last := answered(ask("rows", "q", true, 1, 1))
+	for _, e := range must(l.History(ctx)) {
+		if wanted := map[int64]int64{average: first, again: first}[e.Seq]; e.Kind == kindReserve && e.Sharpens != wanted {
+			t.Fatalf("record %d sharpens %d, not %d", e.Seq, e.Sharpens, wanted)
+		}
+	}
+	serving := func(parts ...int64) *precision {
+		var p precision
+		var events []privacy.Event
+		for _, part := range parts {
+			events = append(events, gaussian(part))
+			p.Events = append(p.Events, must(json.Marshal(gaussian(part))))
+		}
+		p.Charge = must(must(l.domain(ctx, l.db, "patient")).filter.Charge(events, privacy.Delta{}))
+		return &p
+	}
+	l.verifyOrFail(t)
+	l.Close()
+	for name, tc := range map[string]struct {
+		of   int64
+		edit func(*entry)
+	}{
+		"another question's answer":   {average, func(e *entry) { e.Sharpens = other }},
+		"an answer of rows kept else": {average, func(e *entry) { e.Sharpens = elsewhere }},
+		"an answer of March":          {average, func(e *entry) { e.Sharpens = march }},
+		"what has no answer":          {average, func(e *entry) { e.Sharpens = unanswered }},
+		"a later answer":              {average, func(e *entry) { e.Sharpens = last }},
+		"no record":                   {average, func(e *entry) { e.Sharpens = 1000 }},
+		"an average":                  {again, func(e *entry) { e.Sharpens = average }},
+		"nothing":                     {average, func(e *entry) { e.Sharpens = 0 }},
+		"what serves as nothing":      {average, func(e *entry) { e.Precision = nil }},
+		"more precise than both":      {average, func(e *entry) { e.Precision = serving(2, 3) }},
+		"less precise than both":      {average, func(e *entry) { e.Precision = serving(2, 1) }},
+		"fewer numbers":               {average, func(e *entry) { e.Precision = serving(4) }},
+		"other noise":                 {average, func(e *entry) { e.Precision.Events[0] = []byte(`{"zcdp":{"rho":0.02}}`) }},
+		"a cost of less":              {average, func(e *entry) { e.Precision.Charge = serving(1, 2).Charge }},
+		"over a limit":                {average, func(e *entry) { e.Holders = []string{"account:eve"} }},
+		"under a key":                 {average, func(e *entry) { e.Request = []byte("request") }},
+	} {
+		var before []byte
+		forge(t, path, rechained(func(r *record, e *entry) {
+			if r.seq == tc.of {
+				before = r.body
+				tc.edit(e)
+			}
+		}))
+		l, err := Open(ctx, path, Options{})
+		if err != nil {
+			t.Fatalf("%s: open: %v", name, err)
+		}
+		if err := l.Verify(ctx); !errors.Is(err, ErrTampered) {
+			t.Errorf("sharpens %s: verify: %v", name, err)
+		}
+		l.Close()
+		forge(t, path, rechained(func(r *record, e *entry) {
+			if r.seq == tc.of {
+				*e = entry{}
+				if err := json.Unmarshal(before, e); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}))
+	}
+	l = must(Open(ctx, path, Options{}))
+	l.verifyOrFail(t)
+	two := must(l.Reserve(ctx, ask("rows", "p", false, 2, 2)))
+	must(l.NewVersion(ctx, "May", "", now))
+	if err := l.Commit(ctx, two, []byte("43")); !errors.Is(err, ErrVersion) {
+		t.Fatal(err)
+	}
+	after := must(l.chain.lastState(ctx, l.db, "patient"))
+	after.Uncommitted--
+	of := record{kind: kindCommit, domain: "patient", ref: two.ID, key: repetition("ann", "patient", []byte("p[2 2]")), answer: []byte("43")}
+	l.Close()
+	forge(t, path, forgeChain(of, entry{Answer: digestOf(of.answer), State: after}))
+	l = must(Open(ctx, path, Options{}))
+	if err := l.Verify(ctx); !errors.Is(err, ErrTampered) || !strings.Contains(err.Error(), "two versions") {
+		t.Errorf("of two versions: verify: %v", err)
+	}
+	l.Close()
 }
