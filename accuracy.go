@@ -299,13 +299,24 @@ func (k *keptTables) table(t *release.Table) {
 // depends on no data. Given it, each release costs what its events say, whatever the second is
 // decided by, and the filter adds the two up. The second is asked only if both together stay
 // within the bound, and only if the pilot is not near enough itself.
+//
+// That holds though the owner declares a version of the data between them: neighbours are whole sequences of versions, both releases are
+// charged in full, and one salt bounds what a unit adds to each. But the pilot says nothing of the value in the new version, so that the error that was asked for is promised by nothing.
+// So the second is refused, before it is charged, where a version was declared since the pilot began; and told as what it is where one was declared while its rows were read.
 func (s *Statement) answerByPilot(ctx context.Context) (*Answer, error) {
 	plan := s.planned.pilot
 	s.kept = &keptTables{}
 	s.options.Repeat, s.options.Reuse, s.question, s.relations = false, false, nil, nil // the answer is priced by the pilot's tables, which no books keep
+	if len(s.planned.design.Events) == 0 || s.db.config.Ledger == nil {
+		return s.Answer(ctx, Payer{})
+	}
+	begun, err := s.db.config.Ledger.Version(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("answer by pilot: %w", err)
+	}
 	pilot, err := s.Answer(ctx, Payer{})
-	if err != nil || len(s.planned.design.Events) == 0 {
-		return pilot, err
+	if err != nil {
+		return nil, err
 	}
 	near := (&release.Pilot{Tables: s.kept.tables}).Within(plan.accuracy.Error, plan.accuracy.Relative, s.planned.beta())
 	enough, err := near(s.planned.design)
@@ -345,9 +356,24 @@ func (s *Statement) answerByPilot(ctx context.Context) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	version, err := s.db.config.Ledger.Version(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("answer by pilot: %w", err)
+	}
+	if version.Record != begun.Record {
+		return nil, refusal(in(diagnostic.New("D263", diagnostic.Span{}, "a version of the data was declared while the answer was computed").
+			Because("the pilot is of the version before, and says nothing of what the answer's error would be; the pilot was charged, and its answer is in the history").
+			Try("ask again: of this version it has a pilot of its own"), s.planned.text))
+	}
 	a, err := second.Answer(ctx, Payer{})
 	if err != nil {
 		return nil, err
+	}
+	if version, err = s.db.config.Ledger.Version(ctx); err != nil {
+		return nil, fmt.Errorf("answer by pilot: %w", err)
+	}
+	if version.Record != begun.Record {
+		a.Notes = append(a.Notes, "a version of the data was declared while this was computed, so that the pilot may be of the version before: the error may be larger than was asked for; the intervals hold")
 	}
 	cost := pilot.Cost
 	a.Pilot = &cost

@@ -42,6 +42,6 @@ var budgetEntries = []Entry{
 		"The least cost that reaches the error is above the bound that was given, or no cost does. The message says what it would be. Where that was found by a pilot, the pilot was charged.",
 		"discreet explain --accuracy 5 --at-most-rho 0.001 'SELECT count(*) FROM visits'"},
 	{"D263", "a version of the data that began meanwhile",
-		"A sharper answer is the average of a stored one and of what is released now, over the same rows. The owner declared another version of the data before the answer was there, so that the rows may not be the same. What was charged stays charged. Ask again: of the new version the statement is charged as a whole.",
+		"A sharper answer is the average of a stored one and of what is released now, over the same rows. The owner declared another version of the data before the answer was there, so that the rows may not be the same. What was charged stays charged. Ask again: of the new version the statement is charged as a whole. Nor does a pilot price an answer of another version: the pilot was charged then, and the answer was not.",
 		""},
 }
