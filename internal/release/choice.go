@@ -49,9 +49,12 @@ func (r *Release) choose(p *purse, share *big.Rat) (privacy.Event, error) {
 	}
 	each := new(big.Rat).Quo(share, big.NewRat(c.Choices, 1))
 	var err error
-	if p.form == concentrated {
+	switch {
+	case p.form == concentrated:
 		o.Epsilon, err = privacy.NewEpsilon(rangeOf(p.spend.Rho.MulRat(each).Rat()))
-	} else {
+	case p.gaussian[r.Release]: // see chooseGaussian
+		o.Epsilon, err = privacy.NewEpsilon(rangeOf(p.gaussianRho.MulRat(each.Quo(each, p.gaussianShare)).Rat()))
+	default:
 		o.Epsilon = p.spend.Epsilon.MulRat(each)
 	}
 	if err != nil {

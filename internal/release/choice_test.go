@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/accountant"
@@ -229,5 +230,99 @@ func TestOneChoiceErrsLessThanGaussianCounts(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// At (ε, δ) several choices are as wide as either composition lets them be, where the measure adds up rho: each C-th of ε, or of the rho that (ε, δ) converts to, which is shared with
+// Gaussian noise beside them. No more is promised: what adds up to rho is below that of its share, and the rest adds up to the rest of ε.
+func TestSeveralChoicesAtEpsilonAndDelta(t *testing.T) {
+	t.Parallel()
+	ways := map[string]int{}
+	for _, measure := range []string{"zcdp", "rdp", "approx"} {
+		for _, neighbours := range []string{"add-remove", "replace-one"} {
+			for _, groups := range []int64{1, 2, 8} {
+				for _, spend := range []Spend{{Epsilon: eps(t, "0.1"), Delta: del(t, "1e-9")}, {Epsilon: eps(t, "2"), Delta: del(t, "1e-6")}, {Epsilon: eps(t, "2"), Delta: del(t, "0.02")}} {
+					for sql, aggregates := range map[string]int64{
+						"SELECT n, mode() WITHIN GROUP (ORDER BY g) FROM t GROUP BY n":                                                                                       1,
+						"SELECT n, m, (SELECT count(*) FROM t) AS c, (SELECT sum(n) FROM t) AS s FROM (SELECT n, mode() WITHIN GROUP (ORDER BY g) AS m FROM t GROUP BY n) s": 3,
+					} {
+						text := fmt.Sprintf(contestCatalog, neighbours, measure, "delta = 0.1")
+						text = strings.Replace(text, "max_groups_per_unit = 2", fmt.Sprintf("max_groups_per_unit = %d", groups), 1)
+						d, err := NewDesign(certificateOf(t, text, sql), Options{Spend: spend})
+						if err != nil {
+							t.Fatal(err)
+						}
+						pure, joint, width := new(big.Rat), new(big.Rat), new(big.Rat)
+						some := false
+						for _, e := range d.Events {
+							count := int64(1)
+							if r, ok := e.(privacy.Repeat); ok {
+								e, count = r.Event, int64(r.Count)
+							}
+							switch e := e.(type) {
+							case privacy.DiscreteGaussian:
+								joint.Add(joint, new(big.Rat).Quo(e.SensitivitySquared, new(big.Rat).Add(e.Variance, e.Variance)))
+								some = true
+							case privacy.DiscreteLaplace:
+								pure.Add(pure, new(big.Rat).Quo(e.Sensitivity, e.Scale))
+							case privacy.NoisyMax:
+								pure.Add(pure, new(big.Rat).Mul(e.Epsilon.Rat(), big.NewRat(count, 1)))
+							case privacy.Exponential:
+								if count != groups {
+									t.Fatalf("%d choices, not %d", count, groups)
+								}
+								width = e.Epsilon.Rat()
+							default:
+								t.Fatalf("%v", e)
+							}
+						}
+						if measure == "approx" && width.Sign() == 0 {
+							ways["approx"]++
+							continue
+						}
+						name := fmt.Sprintf("%s, %s, %d of %d at %v", measure, neighbours, groups, aggregates, spend)
+						all := new(big.Rat).Mul(width, big.NewRat(groups, 1))
+						ranges := new(big.Rat).Mul(width, width)
+						ranges.Mul(ranges, big.NewRat(groups, 8))
+						part := new(big.Rat).Quo(spend.Epsilon.Rat(), big.NewRat(aggregates, 1))
+						share := func(parts int64) *big.Rat {
+							rho, err := accountant.GaussianRho(spend.Epsilon.MulRat(big.NewRat(parts, aggregates)), spend.Delta)
+							if err != nil {
+								t.Fatal(err)
+							}
+							return rho.Rat()
+						}
+						near := func(got, want *big.Rat) bool {
+							f, _ := new(big.Rat).Quo(got, want).Float64()
+							return got.Cmp(want) <= 0 && f > 1-1e-12
+						}
+						parts := int64(1) // of the cost that share a rho, if choices do
+						if some {
+							parts = aggregates
+						}
+						if near(all, part) {
+							ways["alone"]++
+							if least := share(parts); ranges.Cmp(least.Quo(least, big.NewRat(parts, 1))) < 0 {
+								t.Errorf("%s: a range of %v, where rho lets it be wider", name, width.FloatString(6))
+							}
+							joint.SetInt64(0)
+							pure.Add(pure, all)
+						} else {
+							ways["joint"]++
+							if joint.Add(joint, ranges); !near(joint, share(parts)) || all.Cmp(part) <= 0 {
+								t.Errorf("%s: ranges of %v and noise beside them cost rho %v, not %v", name, width.FloatString(6), joint.FloatString(9), share(parts).FloatString(9))
+							}
+						}
+						if rest := new(big.Rat).Mul(spend.Epsilon.Rat(), big.NewRat(aggregates-parts, aggregates)); joint.Sign() > 0 && pure.Cmp(rest) > 0 {
+							t.Errorf("%s: epsilon %v beside rho", name, pure)
+						}
+					}
+				}
+			}
+		}
+	}
+	t.Log(ways)
+	if ways["joint"] < 10 || ways["alone"] < 10 {
+		t.Errorf("the test is weak: %v", ways)
 	}
 }

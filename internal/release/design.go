@@ -288,7 +288,7 @@ type purse struct {
 	measure        filter.Measure
 	spend          Spend
 	neighbours     privacy.Neighbours
-	gaussian       map[*stability.Release]bool // approximate: which releases take Gaussian noise
+	gaussian       map[*stability.Release]bool // approximate: which releases take Gaussian noise, or are choices that share its rho
 	gaussianShare  *big.Rat                    // their components' share of the cost together
 	gaussianRho    privacy.Rho
 	gaussianDelta  privacy.Delta
@@ -394,11 +394,15 @@ func privateKey(r *stability.Release) diagnostic.Span {
 //
 // It starts from Gaussian noise everywhere and moves releases to Laplace while
 // that is better at the ρ that the remaining share converts to.
+//
+// Where the measure adds up ρ, choices take part: C of range r are C·r²/8-zCDP (Cesar and Rogers 2021, Lemma 3.4), and what shares ρ has all of it together
+// (Bun and Steinke 2016, Lemma 2.3), so that all is (ε·S, δ)-DP for the share S of the cost that converts to ρ (GaussianRho). Else they are C·r-DP. Either says how wide r may
+// be, and the wider errs less.
 func (p *purse) chooseGaussian(d *Design, all []shares) {
 	p.gaussian = map[*stability.Release]bool{}
 	for _, r := range d.Releases {
 		// Discrete Gaussian noise has a rho, but no mu.
-		p.gaussian[r.Release] = len(r.Components) > 0 && !r.Chosen && p.measure != filter.GDP
+		p.gaussian[r.Release] = len(r.Components) > 0 && p.measure != filter.GDP && (!r.Chosen || p.measure == filter.ZCDP || p.measure == filter.RDP)
 	}
 	for {
 		p.gaussianShare.SetInt64(0)
@@ -408,6 +412,9 @@ func (p *purse) chooseGaussian(d *Design, all []shares) {
 				some = true
 				for _, s := range all[i].components {
 					p.gaussianShare.Add(p.gaussianShare, s)
+				}
+				if r.Chosen {
+					p.gaussianShare.Add(p.gaussianShare, all[i].choice)
 				}
 			}
 		}
@@ -446,6 +453,11 @@ func (p *purse) chooseGaussian(d *Design, all []shares) {
 func (p *purse) laplaceWins(r *Release, s shares, rho privacy.Rho) bool {
 	if rho.Sign() == 0 {
 		return true
+	}
+	if r.Chosen { // ε·s/C against √(8·ρ·s/(S·C)), squared
+		pure, joint := p.spend.Epsilon.Rat(), rho.Rat()
+		pure.Mul(pure, pure).Mul(pure, s.choice).Mul(pure, p.gaussianShare)
+		return joint.Mul(joint, big.NewRat(8*r.Choices(), 1)).Cmp(pure) <= 0
 	}
 	// of is the product over the components.
 	of := func(gaussian bool, each *big.Rat) *big.Rat {

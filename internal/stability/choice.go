@@ -272,7 +272,8 @@ const missed = 0.05
 // under add-remove, for n up to 400,000; under replace-one where a unit has several values, or these are few.
 //
 // Under (ε, δ) Gaussian noise has a ρ of about ε²/(4·ln(1/δ)), and a choice is of ε whatever δ is. With C = 1 a choice errs less for ε of 0.1 or more and δ of 1e-4 or
-// less (release's TestOneChoiceErrsLessThanGaussianCounts); with more, it depends on both and is left to counts.
+// less (release's TestOneChoiceErrsLessThanGaussianCounts); with more, it depends on both and is left to counts. But where the measure adds up ρ, choices are no narrower than the ρ makes them
+// that (ε, δ) converts to (release's chooseGaussian), so that they err less where they do at a cost ρ.
 func choiceErrsLess(d *catalog.Domain, keys []Key, groups int64) bool {
 	counts := &Release{Keys: keys, MaxGroups: groups}
 	choices := counts.Choices()
