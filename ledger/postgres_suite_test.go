@@ -122,7 +122,7 @@ var suite = []string{
 	"TestRegister", "TestRegisterIsWrittenOnce",
 	"TestRepetitionIsNotChargedAgain", "TestVersionEndsRepetitions", "TestUnansweredRepetitionIsCharged", "TestUnfinishedKeyIsRefused",
 	"TestRepetitionWaitsForTheAnchor", "TestEditedRepetitions", "TestForgedRepetitionKey",
-	"TestReuse", "TestReuseOfLess", "TestReuseNeedsAnApproval", "TestReuseBehavesAsItsModel", "TestForgedQuestion",
+	"TestReuse", "TestReuseOfLess", "TestReuseNeedsAnApproval", "TestReuseBehavesAsItsModel", "TestForgedQuestion", "TestForgedAverages",
 	"TestKilledAtRandomInstants", "TestCreateKilled", "TestProcessesOnOneBudget",
 	"TestEditedLedgers", "TestEditedWhileOpen", "TestAnchorLagsBehindAnswersNever", "TestAnchorFaults",
 	"TestRecomputedChain", "TestRecomputedAnchor", "TestKeysDoNotMix", "TestUsersAreRecorded",
