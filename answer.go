@@ -289,7 +289,7 @@ func (s *statement) notes() []string {
 			}
 		case r.OneRow || len(r.Components) == 0:
 		case r.Kept:
-			note(fmt.Sprintf("each unit counts with at most %s of %s, the same for every statement; intervals do not cover what this leaves out", count(r.Rows, "row"), limitedTables(r.Input)[0].Name))
+			note(fmt.Sprintf("each unit counts with at most %s of %s, the same for every statement; intervals do not cover what this leaves out", count(max(r.Rows, r.MaxRows), "row"), limitedTables(r.Input)[0].Name))
 		case r.Within != nil:
 			bound := count(r.MaxGroups, "group")
 			if r.MaxRows > 0 {
@@ -302,6 +302,11 @@ func (s *statement) notes() []string {
 			note(fmt.Sprintf("each unit counts with at most %s; intervals do not cover what this bound cuts off", count(r.MaxRows, "row")))
 		case len(r.Keys) > 0:
 			note(fmt.Sprintf("each unit counts in at most %s; intervals do not cover what this bound cuts off", count(r.MaxGroups, "group")))
+		}
+		if !r.Kept && len(r.Components) > 0 {
+			for _, t := range limitedTables(r.Input) {
+				note(fmt.Sprintf("%s has at most %s of a unit: the others are in no answer", t.Name, count(t.MaxUnitRows, "row")))
+			}
 		}
 		if number < len(s.design.Releases) && s.design.Releases[number].Threshold != nil {
 			note(fmt.Sprintf("a group is shown if its noisy count is %v or more; near that the count's interval reaches down to 1", s.design.Releases[number].Threshold.Least()))
@@ -359,7 +364,7 @@ func (s *statement) choiceNotes(release int) []string {
 	switch {
 	case r.OneRow:
 	case r.Kept:
-		notes = append(notes, fmt.Sprintf("each unit counts with at most %s of %s, the same for every statement; what is said of a choice is of what this leaves", count(r.Rows, "row"), limitedTables(r.Input)[0].Name))
+		notes = append(notes, fmt.Sprintf("each unit counts with at most %s of %s, the same for every statement; what is said of a choice is of what this leaves", count(max(r.Rows, r.MaxRows), "row"), limitedTables(r.Input)[0].Name))
 	case len(r.Keys) == 1 && r.MaxGroups == m.Candidates:
 		notes = append(notes, fmt.Sprintf("each unit counts with at most %s for each value", count(r.MaxRows, "row")))
 	default:

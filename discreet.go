@@ -202,6 +202,8 @@ type statement struct {
 	remade []*release.Remade
 	doubts []stability.Doubt // what cannot be meant; of public tables from compile on
 	pilot  *pilotPlan        // of a statement that a pilot prices; spend is then the pilot's
+	// instead is the same statement bounded the other way, where kept rows and bounds for each statement both can: see stability.Options.
+	instead *statement
 }
 
 const (
@@ -223,11 +225,8 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 		return nil, in(err, text)
 	}
 	asked := !o.Free && (!o.Accuracy.IsZero() || !release.Spend(o.AtMost).IsZero())
-	analyze := stability.AnalyzeWithin
-	if asked { // of counts, and not of choices
-		analyze = stability.AnalyzeCounts
-	}
-	if s.certificate, err = analyze(bound, s.found); err != nil {
+	analyze := stability.Options{Found: s.found, Counts: asked} // the error of counts can be named, and not that of choices
+	if s.certificate, err = stability.AnalyzeWith(bound, analyze); err != nil {
 		return nil, in(err, text)
 	}
 	if e := plan.TooLarge(bound, maxExpression); e != nil {
@@ -243,12 +242,44 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 	if s.confidence, err = db.confidence(o.Confidence); err != nil {
 		return nil, err
 	}
+	other := *s
+	if err = db.designed(s, o, asked); !s.certificate.EitherWay {
+		return s, in(err, text)
+	}
+	analyze.Bounded = true
+	var failure error
+	if other.certificate, failure = stability.AnalyzeWith(bound, analyze); failure == nil {
+		failure = db.designed(&other, o, asked)
+	}
+	switch {
+	case failure != nil: // as of an accuracy that costs too much
+		return s, in(err, text)
+	case err != nil:
+		return &other, nil
+	case other.errsLess(s, asked):
+		other.instead = s
+		return &other, nil
+	}
+	s.instead = &other
+	return s, nil
+}
+
+// errsLess reports whether a statement that is bounded one way errs less than bounded another, or reaches the error that was asked for at less cost.
+func (s *statement) errsLess(than *statement, asked bool) bool {
+	if !asked || s.pilot != nil {
+		return s.design.ErrsLess(than.design)
+	}
+	return s.spend.Epsilon.Cmp(than.spend.Epsilon) < 0 || s.spend.Rho.Cmp(than.spend.Rho) < 0
+}
+
+// designed gives a statement that was certified what it costs, and its noise.
+func (db *Database) designed(s *statement, o *QueryOptions, asked bool) (err error) {
 	s.post = rewrite.Intervals(s.certificate, rewrite.Options{Together: s.together, Moved: s.consistent})
 	s.ownSelection = s.addsUp()
 	switch {
 	case asked:
 		if err := db.price(s, o); err != nil {
-			return nil, in(err, text)
+			return err
 		}
 	case o.Free:
 		s.spend = Spend{}
@@ -259,20 +290,20 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 		if s.free = o.Reuse && db.config.Ledger != nil; s.free {
 			s.spend = nominal(d)
 		} else if o.Free {
-			return nil, in(noneStored("there is no ledger, or its answers are not to be used"), text)
+			return noneStored("there is no ledger, or its answers are not to be used")
 		}
 	}
 	if s.design, err = release.NewDesign(s.certificate, release.Options{Spend: release.Spend(s.spend), Weights: s.weights, OwnSelection: s.ownSelection}); err != nil {
-		return nil, in(err, text)
+		return err
 	}
 	for _, r := range s.design.Releases {
 		if r.Chosen {
 			if _, err := r.Choice.Reach(s.beta()); err != nil { // which is told in many places
-				return nil, fmt.Errorf("bound choice: %w", err)
+				return fmt.Errorf("bound choice: %w", err)
 			}
 		}
 	}
-	return s, nil
+	return nil
 }
 
 // nominal is a cost of a domain's, at which a statement is planned that pays none.

@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/privacy"
@@ -32,7 +33,11 @@ type Explanation struct {
 	Mechanisms    []Mechanism     `json:"mechanisms"`
 	Certificate   Certificate     `json:"certificate"`
 	ExpectedError []ExpectedError `json:"expected_error"`
-	EngineSQL     []string        `json:"engine_sql"`
+	// Bounds are those of a unit's rows where both rows that are kept once and bounds for each statement could bound them: the ones
+	// by which noise errs less. Instead is what the statement would cost and be worth by the others.
+	Bounds    string   `json:"bounds,omitempty"`
+	Instead   *Instead `json:"instead,omitempty"`
+	EngineSQL []string `json:"engine_sql"`
 	// StageSQL computes the certificate's stages, each before a release that reads it, in a database that has
 	// what was released and public tables alone. In EngineSQL a row of NULLs stands for them.
 	StageSQL []string `json:"stage_sql,omitempty"`
@@ -82,6 +87,30 @@ type ExpectedError struct {
 	AssumedCount int64 `json:"assumed_count,omitempty"`
 	// Behind says that Error is of a choice: by how many rows another value may be before the one that is shown.
 	Behind bool `json:"behind,omitempty"`
+}
+
+// An Instead says of a statement what it would cost and be worth by other bounds.
+type Instead struct {
+	Bounds        string          `json:"bounds"`
+	Cost          Cost            `json:"cost"`
+	ExpectedError []ExpectedError `json:"expected_error"`
+}
+
+// UnmarshalJSON reads what is written of it.
+func (i *Instead) UnmarshalJSON(data []byte) error {
+	type plain Instead
+	in := struct {
+		*plain
+		Cost charged `json:"cost"`
+	}{plain: (*plain)(i)}
+	err := json.Unmarshal(data, &in)
+	if err == nil {
+		i.Cost, err = in.Cost.read()
+	}
+	if err != nil {
+		return fmt.Errorf("read explanation: %w", err)
+	}
+	return nil
 }
 
 // UnmarshalJSON reads what is written of an explanation, as a holder of a federation sends it.
@@ -147,6 +176,16 @@ func (db *Database) explanation(ctx context.Context, s *statement, c *compiled) 
 	}
 	if e.ExpectedError, err = s.expectedErrors(); err != nil {
 		return nil, err
+	}
+	if s.instead != nil {
+		e.Bounds = s.bounds()
+		e.Instead = &Instead{Bounds: s.instead.bounds()}
+		if e.Instead.ExpectedError, err = s.instead.expectedErrors(); err != nil {
+			return nil, err
+		}
+		if e.Instead.Cost, err = s.instead.cost(); err != nil {
+			return nil, refusal(err)
+		}
 	}
 	if l, ok := db.config.Engine.(engine.Laid); ok {
 		laid, err := l.Layout(ctx, c.asked())
@@ -229,7 +268,7 @@ func (s *statement) words(number int) []string {
 	case r.OneRow:
 		say("a unit has at most one row by construction")
 	case r.Kept:
-		say("a unit has at most %s in %q, which the owner has kept once, the same for every statement: all of them count, in whatever groups", count(r.Rows, "row"), limitedTables(r.Input)[0].Name)
+		say("a unit has at most %s in %q, which the owner has kept once, the same for every statement: all of them count, in whatever groups", count(max(r.Rows, r.MaxRows), "row"), limitedTables(r.Input)[0].Name)
 	case r.Within != nil:
 		names := make([]string, len(r.Within))
 		for i, k := range r.Within {
@@ -288,6 +327,51 @@ func (s *statement) words(number int) []string {
 		}
 	}
 	return w
+}
+
+// bounds are those of a statement's releases of rows that are kept once.
+func (s *statement) bounds() string {
+	var all []string
+	for _, r := range s.certificate.Releases {
+		limited := limitedTables(r.Input)
+		if len(limited) == 0 || r.OneRow || len(r.Components) == 0 {
+			continue
+		}
+		of := fmt.Sprintf("%s, with %s of a unit in each, chosen for the statement", count(r.MaxGroups, "group"), count(r.MaxRows, "row"))
+		switch {
+		case r.Kept:
+			of = fmt.Sprintf("%s of a unit in %q, kept once, in whatever groups", count(r.Rows, "row"), limited[0].Name)
+		case r.MaxRows == 0:
+			of = fmt.Sprintf("%s of a unit, chosen for the statement", count(r.MaxGroups, "group"))
+		case len(r.Bounding()) == 0:
+			of = fmt.Sprintf("%s of a unit, chosen for the statement", count(r.MaxRows, "row"))
+		}
+		if !slices.Contains(all, of) {
+			all = append(all, of)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// InsteadWords say by which bounds the statement errs less than by which, how much, and what that takes.
+func (e *Explanation) InsteadWords() []string {
+	if e.Instead == nil {
+		return nil
+	}
+	words := []string{e.Bounds + ": it errs no more than by " + e.Instead.Bounds}
+	for _, x := range e.Instead.ExpectedError {
+		what := "may be %.4g off"
+		if x.Behind {
+			what = "may have %.4g rows less than another value"
+		}
+		words = append(words, fmt.Sprintf("by the latter %s "+what, x.Column, x.Error))
+	}
+	cost := func(c Cost) string { return shortly(c.Positive(), numeric.CeilDigits) }
+	if other := cost(e.Instead.Cost); other != cost(e.Cost) {
+		words = append(words, fmt.Sprintf("by the latter it costs %s, in place of %s", other, cost(e.Cost)))
+	}
+	return append(words, "over a prepared table rows kept once take some half as long again as a plain grouping, rows chosen for the statement up to ten times as long; "+
+		"max_rows_contributed or max_groups_contributed in OPTIONS names one")
 }
 
 // numbered names things by their numbers, from 1.

@@ -100,7 +100,11 @@ func (s *Statement) Offer() (*Offer, error) {
 		if err := s.addsUp(r); err != nil {
 			return nil, err
 		}
-		out := OfferedRelease{Keys: []OfferedKey{}, Groups: 1, MaxGroups: r.MaxGroups, MaxRows: r.MaxRows, Components: []OfferedComponent{}, Aggregates: []OfferedAggregate{}}
+		groups := r.MaxGroups
+		if r.Kept { // all rows in one group move the farthest: see stability's Distances
+			groups = 1
+		}
+		out := OfferedRelease{Keys: []OfferedKey{}, Groups: 1, MaxGroups: groups, MaxRows: r.MaxRows, Components: []OfferedComponent{}, Aggregates: []OfferedAggregate{}}
 		for j, k := range r.Keys {
 			domain := s.compiled.domains[i][j]
 			if len(domain) == 0 {
@@ -362,7 +366,7 @@ func (s *Statement) Joint(names []string, offers []*Offer, parties Parties) (*Jo
 		}
 		certificate.Releases[i] = &wide
 	}
-	planned.certificate = &certificate
+	planned.certificate, planned.instead = &certificate, nil
 	options := release.Options{Spend: release.Spend(planned.spend), Weights: s.options.Weights, Apart: true}
 	if planned.design, err = release.NewDesign(&certificate, options); err != nil {
 		return nil, refusal(in(err, planned.text))

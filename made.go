@@ -288,7 +288,7 @@ func madeNotes(x *release.Remade) (notes []string) {
 	switch {
 	case r.OneRow:
 	case r.Kept:
-		bound += fmt.Sprintf(": each unit counts with at most %s of %s, the same for every statement", count(r.Rows, "row"), limitedTables(r.Input)[0].Name)
+		bound += fmt.Sprintf(": each unit counts with at most %s of %s, the same for every statement", count(max(r.Rows, r.MaxRows), "row"), limitedTables(r.Input)[0].Name)
 	case r.MaxRows > 0:
 		bound += fmt.Sprintf(": each unit counted in at most %s of those, with at most %s in each", count(r.MaxGroups, "group"), count(r.MaxRows, "row"))
 	default:

@@ -62,7 +62,7 @@ func (db *Database) Describe(_ context.Context, sql string, types []ParameterTyp
 		return nil, refusal(in(err, sql))
 	}
 	s := &statement{text: sql}
-	if s.certificate, err = stability.AnalyzeWithin(stability.Emptied(bound), db.found.within()); err != nil {
+	if s.certificate, err = stability.AnalyzeWith(stability.Emptied(bound), stability.Options{Found: db.found.within()}); err != nil {
 		return nil, refusal(in(err, sql))
 	}
 	s.post = rewrite.Intervals(s.certificate, rewrite.Options{})

@@ -130,6 +130,7 @@ func (db *Database) ExplainTo(ctx context.Context, sql string, o *QueryOptions, 
 		return e, nil
 	}
 	m := wayOf(ways, found.Reservation)
+	e.Bounds, e.Instead = "", nil
 	e.Reused, e.Mechanisms = true, m.statement.mechanisms()
 	if p.free { // nothing else would be released, nor asked of an engine
 		e.EngineSQL, e.StageSQL = []string{}, nil

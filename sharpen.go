@@ -124,6 +124,7 @@ func (s *Statement) explainSharpened(e *Explanation, found *ledger.Found) (*Expl
 	if _, planned.design, err = planned.averaged(x); err != nil {
 		return nil, err
 	}
+	e.Bounds, e.Instead = "", nil // which of both is sharpened is decided
 	asked, m := e.Cost, filter.Measure(planned.certificate.Domain.Measure)
 	e.Cost = Cost{Amounts: found.Charge, Events: x.Events}
 	e.Mechanisms = planned.mechanisms()

@@ -172,7 +172,7 @@ func (s *selection) assemble(outputs []plan.Expr, names []string) *plan.Project 
 			aggregate.Names = append(aggregate.Names, s.keyName(k))
 		}
 		if p := s.sel.Privacy; p != nil {
-			aggregate.Limits = &plan.Limits{Groups: p.Groups, Unit: p.Unit.Name, Public: p.Public, Span: p.Span}
+			aggregate.Limits = &plan.Limits{Groups: p.Groups, Rows: p.Rows, Unit: p.Unit.Name, Public: p.Public, Span: p.Span}
 		}
 		node = s.bySets(aggregate)
 	} else if p := s.sel.Privacy; p != nil {

@@ -62,7 +62,7 @@ func format(b *strings.Builder, n Node, depth int) {
 			fmt.Fprintf(b, " set %d of %v of [%s]", n.Set, n.Sets.Levels, namedAll(n.Sets.Keys, n.Sets.Names))
 		}
 		if l := n.Limits; l != nil {
-			fmt.Fprintf(b, " limits groups %d unit %q public %t", l.Groups, l.Unit, l.Public)
+			fmt.Fprintf(b, " limits groups %d rows %d unit %q public %t", l.Groups, l.Rows, l.Unit, l.Public)
 		}
 	case *Bounded:
 		fmt.Fprintf(b, "bounded [%s] unit $%d groups %d rows %d one-row %t", namedAll(n.Keys, n.Names), n.Unit, n.MaxGroups, n.MaxRows, n.Whole)

@@ -139,6 +139,7 @@ type Sets struct {
 // catalog declares.
 type Limits struct {
 	Groups int64  // in how many groups a unit counts; 0 if it does not say
+	Rows   int64  // with how many rows in all, likewise
 	Unit   string // the column that holds the unit; "" if it does not say
 	Public bool   // the groups may not depend on the data
 	Span   diagnostic.Span

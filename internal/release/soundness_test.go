@@ -202,6 +202,10 @@ func (x *example) changedRows(domain string) (gone, come int) {
 }
 
 func certify(statement string, cat *catalog.Catalog) (*stability.Certificate, error) {
+	return certifyWith(statement, cat, stability.Options{})
+}
+
+func certifyWith(statement string, cat *catalog.Catalog, o stability.Options) (*stability.Certificate, error) {
 	tree, err := sqlparse.Parse(statement)
 	if err != nil {
 		return nil, err
@@ -210,7 +214,7 @@ func certify(statement string, cat *catalog.Catalog) (*stability.Certificate, er
 	if err != nil {
 		return nil, err
 	}
-	return stability.Analyze(bound)
+	return stability.AnalyzeWith(bound, o)
 }
 
 // summed is a release with the components of its own query: TestTreesAreSound looks at trees.

@@ -18,6 +18,8 @@ type Privacy struct {
 	Epsilon, Delta string
 	// Groups is in how many groups a unit may count; 0 if it does not say.
 	Groups int64
+	// Rows is with how many rows in all, likewise. Only one of both is given.
+	Rows int64
 	// Unit is the column that holds the privacy unit; its name is "" if it does not say.
 	Unit Ident
 	// Public asks for groups that the data do not choose.
@@ -114,12 +116,18 @@ func (s *source) option(p *Privacy, name, value string, at, of diagnostic.Span, 
 		} else {
 			p.Delta = value
 		}
-	case "max_groups_contributed":
+	case "max_groups_contributed", "max_rows_contributed":
 		n, err := strconv.ParseInt(value, 10, 32)
-		if !number || err != nil || n < 1 {
-			return wrong("number of groups", "write a whole number from 1 on: it bounds in how many groups a unit counts, and without a bound no noise would be enough")
+		what, bounds, to := "groups", "in how many groups a unit counts", &p.Groups
+		if name == "max_rows_contributed" {
+			what, bounds, to = "rows", "with how many rows a unit counts", &p.Rows
 		}
-		p.Groups = n
+		if !number || err != nil || n < 1 {
+			return wrong("number of "+what, "write a whole number from 1 on: it bounds "+bounds+", and without a bound no noise would be enough")
+		}
+		if *to = n; p.Groups > 0 && p.Rows > 0 {
+			return cannot("either groups or rows bound what a unit contributes", "leave one of max_groups_contributed and max_rows_contributed out")
+		}
 	case "privacy_unit_column":
 		if name := s.ident(v); name != "" {
 			p.Unit = Ident{Name: name, Span: of}
@@ -132,14 +140,12 @@ func (s *source) option(p *Privacy, name, value string, at, of diagnostic.Span, 
 			return nil
 		}
 		return cannot("whether groups are chosen by the data follows from their keys", "leave it out, or write PUBLIC_GROUPS to have the statement refused where they are")
-	case "max_rows_contributed":
-		return cannot("a unit's rows are bounded in each group, by what the catalog declares", "leave it out, or write max_groups_contributed")
 	case "min_privacy_units_per_group":
 		return cannot("groups are chosen by the delta alone", "write HAVING count(DISTINCT unit) >= 10 with the unit's column, which looks at a noisy count")
 	default:
 		return diagnostic.New("D057", at, "there is no option %s", clip(name)).
 			Because("an option that is passed over could be one on which privacy depends").
-			Try("there are epsilon, delta, max_groups_contributed, privacy_unit_column and group_selection_strategy")
+			Try("there are epsilon, delta, max_groups_contributed, max_rows_contributed, privacy_unit_column and group_selection_strategy")
 	}
 	return nil
 }

@@ -84,7 +84,10 @@ func (a *analysis) releaseAs(n *plan.Aggregate, r *relation, chosen bool) (*rela
 		return nil, err
 	}
 	rel.Private = !complete
-	rel.Kept = !rel.Private && kept(n, r)
+	rel.Kept = !rel.Private && a.kept(n, r)
+	if l := n.Limits; l != nil && l.Rows > 0 && !rel.Kept {
+		return nil, notKept(l)
+	}
 	if err := a.within(rel, n); err != nil {
 		return nil, err
 	}
@@ -155,11 +158,14 @@ func (a *analysis) releaseAs(n *plan.Aggregate, r *relation, chosen bool) (*rela
 	}, nil
 }
 
-// kept reports whether rows are bounded by how many a unit has of their table alone: where the owner declares that,
-// the statement names no bound of its own, and each aggregate adds up what single rows contribute. Numbers of units and
-// clamped sums of one look at all of a unit's rows in a group.
-func kept(n *plan.Aggregate, r *relation) bool {
-	if r.rowsPerUnit <= 1 || len(r.tables) != 1 || r.tables[0].MaxUnitRows == 0 || n.Limits != nil {
+// kept reports whether rows are bounded by how many a unit has of their table alone. They can be where the owner declares that, and each
+// aggregate adds up what single rows contribute: numbers of units and clamped sums of one look at all of a unit's rows in a group.
+//
+// Where the table has bounds for each statement, too, these can bound it as well, and the statement may name which bound it; else both ways are
+// certified, by Options, and package release takes the one whose noise errs less. Each is sound by itself, over the same rows, which are a
+// function of a unit's own; and which is taken follows from the statement, its cost and what is declared, not from rows.
+func (a *analysis) kept(n *plan.Aggregate, r *relation) bool {
+	if r.rowsPerUnit <= 1 || len(r.tables) != 1 || r.tables[0].MaxUnitRows == 0 {
 		return false
 	}
 	for _, g := range n.Aggregations {
@@ -172,7 +178,21 @@ func kept(n *plan.Aggregate, r *relation) bool {
 			}
 		}
 	}
-	return true
+	switch t, l := r.tables[0], n.Limits; {
+	case l != nil && l.Groups > 0:
+		return false
+	case l != nil && l.Rows > 0 || t.MaxGroups == 0 && t.MaxRows == 0:
+		return true
+	}
+	a.certificate.EitherWay = true
+	return !a.options.Bounded
+}
+
+// notKept refuses a bound of all of a unit's rows where that is not what bounds the statement.
+func notKept(l *plan.Limits) error {
+	return diagnostic.New("D057", l.Span, "max_rows_contributed = %d does not bound this", l.Rows).
+		Because("rows of a unit are bounded together where one table is declared with max_rows_per_unit, the groups have a public domain, and the aggregates are of single rows").
+		Try("leave it out, or write max_groups_contributed")
 }
 
 // limit applies what a statement says: it may tighten a bound, since bounds are enforced
@@ -187,6 +207,10 @@ func (r *Release) limit(l *plan.Limits, of *relation) error {
 				Because("a statement may tighten a bound, and not loosen it").Try("write max_groups_contributed = %d, or leave it out", declared)
 		}
 		r.MaxGroups = min(r.MaxGroups, l.Groups)
+	}
+	if l.Rows > 0 && l.Rows != r.Rows {
+		return diagnostic.New("D057", l.Span, "max_rows_contributed = %d is not the %d rows that are kept of a unit", l.Rows, r.Rows).
+			Because("they are kept once, the same for every statement").Try("write max_rows_contributed = %d, or leave it out", r.Rows)
 	}
 	if l.Public && r.Private {
 		return diagnostic.New("D057", l.Span, "the groups are not public").

@@ -12,22 +12,24 @@ import (
 // maxComponents bounds how many noisy numbers a group of a statement may have.
 const maxComponents = 200
 
+// Options say how a statement is certified, where there are several ways.
+type Options struct {
+	// Found are tighter bounds than the declared ones, where some were found.
+	Found *Found
+	// Counts leaves out choices: what they are made by is released as noisy counts, whose error can be named.
+	Counts bool
+	// Bounded has max_groups_per_unit and max_rows_per_group bound what a unit contributes, of the rows that are kept once, where the number
+	// of these could, too: see kept.
+	Bounded bool
+}
+
 // Analyze certifies a bound statement or refuses it with a *diagnostic.Diagnostic.
-func Analyze(statement plan.Node) (*Certificate, error) { return AnalyzeWithin(statement, nil) }
+func Analyze(statement plan.Node) (*Certificate, error) { return AnalyzeWith(statement, Options{}) }
 
-// AnalyzeWithin is Analyze by tighter bounds than the declared ones, where some were found.
-func AnalyzeWithin(statement plan.Node, found *Found) (*Certificate, error) {
-	return analyze(statement, found, false)
-}
-
-// AnalyzeCounts is AnalyzeWithin without choices: what they are made by is released as noisy counts, whose error can be named.
-func AnalyzeCounts(statement plan.Node, found *Found) (*Certificate, error) {
-	return analyze(statement, found, true)
-}
-
-func analyze(statement plan.Node, found *Found, counts bool) (*Certificate, error) {
-	a := &analysis{certificate: &Certificate{}, counts: counts, facts: newFacts(), referred: map[*catalog.Column]bool{}, known: map[plan.Node]*relation{}}
-	a.facts.found = found
+// AnalyzeWith is Analyze in one of its ways.
+func AnalyzeWith(statement plan.Node, o Options) (*Certificate, error) {
+	a := &analysis{certificate: &Certificate{}, options: o, facts: newFacts(), referred: map[*catalog.Column]bool{}, known: map[plan.Node]*relation{}}
+	a.facts.found = o.Found
 	a.references(statement)
 	r, err := a.node(statement)
 	if err != nil {
@@ -36,11 +38,12 @@ func analyze(statement plan.Node, found *Found, counts bool) (*Certificate, erro
 	if r.state == private {
 		return nil, rawRows(r)
 	}
-	if !counts && a.countsToo() {
-		return analyze(statement, found, true)
+	if !o.Counts && a.countsToo() {
+		o.Counts = true
+		return AnalyzeWith(statement, o)
 	}
 	a.certificate.Post = r.node
-	if found != nil { // what is found says nothing of what can be meant
+	if o.Found != nil { // what is found says nothing of what can be meant
 		a.facts = newFacts()
 	}
 	a.certificate.Doubts = doubts(statement, a.facts)
@@ -54,8 +57,8 @@ type analysis struct {
 	keys        []string // of the releases, for finding equal ones
 
 	referred map[*catalog.Column]bool // by which tables of the statement find their unit
-	counts   bool                     // no value is chosen without its count
-	known    map[plan.Node]*relation  // of some nodes that were analysed, and are met again
+	options  Options
+	known    map[plan.Node]*relation // of some nodes that were analysed, and are met again
 }
 
 // A state says what the rows of a relation may reveal.

@@ -35,6 +35,8 @@ type Certificate struct {
 	Post plan.Node
 	// summed are the relations in Post that add up a finest grouping set.
 	summed []*plan.Aggregate
+	// EitherWay says that rows which are kept once and bounds for the statement could each bound some release: see Options.Bounded.
+	EitherWay bool
 	// Doubts are parts that cannot be meant, in the order of the statement.
 	Doubts []Doubt
 }

@@ -59,7 +59,7 @@ func (r *Release) Candidates() int64 {
 // noisy counts of all values err less. n is the relation, and shown its last projection.
 func (a *analysis) chosen(n plan.Node, shown *plan.Project) (*relation, error) {
 	counts, columns := mostFrequent(n, shown)
-	if counts == nil || a.counts || !plan.ReadsPrivate(counts) {
+	if counts == nil || a.options.Counts || !plan.ReadsPrivate(counts) {
 		return nil, nil
 	}
 	for _, k := range counts.Keys {
@@ -92,7 +92,7 @@ func (a *analysis) chosen(n plan.Node, shown *plan.Project) (*relation, error) {
 	if r.rowsPerUnit > 0 {
 		groups = min(groups, r.rowsPerUnit)
 	}
-	if kept(counts, r) {
+	if a.kept(counts, r) {
 		groups = 1 // as many rows as a unit has in all move counts the farthest in one
 	}
 	if !choiceErrsLess(a.certificate.Domain, keys, groups) {
@@ -257,8 +257,8 @@ func ranks(f plan.WindowFunction, value, count int) bool {
 	return len(seen) == value && column(f.Order[0].Expr) == count && f.Order[0].Descending && column(f.Order[1].Expr) == value
 }
 
-// missed is the probability at which errors are compared.
-const missed = 0.05
+// Missed is the probability at which errors of choices are compared.
+const Missed = 0.05
 
 // choiceErrsLess decides by public parameters whether a choice errs less than the largest of noisy counts of all values, by
 // how far below the largest count that of the value may be, but with probability β. groups is L0 of the counts.
@@ -291,5 +291,5 @@ func choiceErrsLess(d *catalog.Domain, keys []Key, groups int64) bool {
 	one := big.NewInt(1)
 	_, l2squared := counts.Distances(Component{Kind: Rows, PerGroup: one, Width: one}, 0, d.Neighbours)
 	l2, _ := l2squared.Float64()
-	return factor*math.Sqrt(float64(choices)*math.Log(float64(counts.Candidates())/missed)) <= 4*math.Sqrt(l2)
+	return factor*math.Sqrt(float64(choices)*math.Log(float64(counts.Candidates())/Missed)) <= 4*math.Sqrt(l2)
 }

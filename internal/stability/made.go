@@ -182,7 +182,7 @@ func (f *Form) MadeOf(other *Form, sameGroups bool) *Made {
 		}
 		return m
 	}
-	if !r.adds() || !of.adds() || of.Within != nil || of.MaxGroups < r.MaxGroups || r.MaxRows != 0 && r.MaxRows != of.MaxRows {
+	if !r.adds() || !of.adds() || of.Within != nil || of.MaxGroups < r.MaxGroups || r.MaxRows != 0 && r.MaxRows != of.MaxRows && !of.Kept {
 		return nil
 	}
 	m := &Made{of: other.keys}

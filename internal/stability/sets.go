@@ -227,6 +227,9 @@ func (a *analysis) summed(n *plan.Aggregate, r *relation) bool {
 	if k := r.rowsPerUnit; k > 0 {
 		groups = min(groups, k)
 	}
+	if a.kept(n, r) {
+		groups = 1 // T rows move each set as far, whatever its groups
+	}
 	fine, whole := make([]float64, len(n.Sets.Levels)), -1 // of how many fine groups a group of each set is made
 	for i, set := range n.Sets.Levels {
 		keys := make([]Key, len(set))

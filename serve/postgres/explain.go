@@ -117,6 +117,9 @@ func explanation(e *discreet.Explanation) (lines []string) {
 		}
 		lines = append(lines, line)
 	}
+	for _, w := range e.InsteadWords() {
+		say("Bounds: %s", w)
+	}
 	if len(e.Kept) > 0 {
 		say("Kept by: %s: chosen by noisy values, so shown values lean to the side that was kept", strings.Join(e.Kept, ", "))
 	}

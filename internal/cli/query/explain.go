@@ -138,6 +138,7 @@ func writeExplanation(w io.Writer, e *discreet.Explanation, width int, engineSQL
 		lines = append(lines, line)
 	}
 	section("error", lines)
+	section("bounds", e.InsteadWords())
 	section("kept by", display.KeptWords(e.Kept))
 	section("notes", e.Notes)
 	if !engineSQL {
