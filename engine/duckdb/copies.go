@@ -113,8 +113,7 @@ func (e *Engine) makeCopy(ctx context.Context, t *catalog.Table, now files, begu
 		return errFilesChanged
 	}
 	return raw(ctx, e.db, func(c *duckdb.Conn) (err error) {
-		number := e.made.Add(1)
-		found, keep := e.archived(ctx, c, t, now, begun, number)
+		found, keep := e.archived(ctx, c, t, now, begun)
 		switch {
 		case found != nil:
 			_, err := c.ExecContext(context.WithoutCancel(ctx), "DETACH "+found.alias, nil)
@@ -124,7 +123,7 @@ func (e *Engine) makeCopy(ctx context.Context, t *catalog.Table, now files, begu
 		case t.Source.Format == catalog.Parquet:
 			return keep(quote(t.Name))
 		}
-		into := fmt.Sprintf("%s.copy_%d", copies, number)
+		into := fmt.Sprintf("%s.copy_%d", copies, e.made.Add(1))
 		defer func() {
 			_, dropped := c.ExecContext(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS "+into, nil)
 			err = errors.Join(err, dropped)

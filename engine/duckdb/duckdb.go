@@ -85,6 +85,7 @@ type Engine struct {
 	scratches scratches
 	functions functions
 	holdings  holdings
+	turns     turns
 
 	opening  sync.Mutex         // guards what follows
 	attached databases          // DuckDB files

@@ -28,8 +28,14 @@ type holding struct {
 }
 
 type holdings struct {
-	mu  sync.Mutex
+	mu  sync.Mutex          // guards what follows, for as long as a copy is attached, and not while files are read: see turns
 	all map[string]*holding // by the folded names of tables
+}
+
+func (h *holdings) of(name string) *holding {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.all[name]
 }
 
 // chain is a table and those by which its references find the unit, the last of which has it: the table alone if it has its unit
@@ -81,8 +87,6 @@ func numbered(columns, rows, unit, units string) string {
 
 // holds reports whether queries can read these tables by copies that hold their units, of the files as they are.
 func (e *Engine) holds(ctx context.Context, tables []string) bool {
-	e.holdings.mu.Lock()
-	defer e.holdings.mu.Unlock()
 	for _, t := range e.named(tables) {
 		if !e.held(ctx, t) {
 			return false
@@ -97,6 +101,11 @@ func (e *Engine) held(ctx context.Context, t *catalog.Table) bool {
 	if e.archive == nil || len(all) < 2 {
 		return false
 	}
+	done, err := e.turns.take(ctx, name)
+	if err != nil {
+		return false
+	}
+	defer done()
 	begun, err := e.spill.now()
 	if err != nil {
 		return false
@@ -105,7 +114,7 @@ func (e *Engine) held(ctx context.Context, t *catalog.Table) bool {
 	if err != nil || !now.watched() || !e.settled(now, begun) {
 		return false
 	}
-	had := e.holdings.all[name]
+	had := e.holdings.of(name)
 	if had != nil && had.of.same(now) {
 		return had.from != nil
 	}
@@ -119,6 +128,8 @@ func (e *Engine) held(ctx context.Context, t *catalog.Table) bool {
 		return false
 	}
 	found := err == nil
+	e.holdings.mu.Lock()
+	defer e.holdings.mu.Unlock()
 	err = raw(ctx, e.db, func(c *duckdb.Conn) error {
 		if had != nil && had.from != nil {
 			delete(e.holdings.all, name)
@@ -129,15 +140,15 @@ func (e *Engine) held(ctx context.Context, t *catalog.Table) bool {
 		if !found {
 			return nil
 		}
-		alias := fmt.Sprintf("discreet_archived_%d", e.made.Add(1))
-		if _, err := c.ExecContext(ctx, "ATTACH "+literal(path)+" AS "+alias+" (READ_ONLY)", nil); err != nil {
+		from, err := e.attachCopy(ctx, c, path)
+		if err != nil {
 			return err
 		}
-		if _, err := c.ExecContext(ctx, "CREATE OR REPLACE VIEW "+quote(engine.LaidName(t.Name))+" AS FROM "+alias+".main.records", nil); err != nil {
-			_, detached := c.ExecContext(context.WithoutCancel(ctx), "DETACH "+alias, nil)
+		if _, err := c.ExecContext(ctx, "CREATE OR REPLACE VIEW "+quote(engine.LaidName(t.Name))+" AS FROM "+from.table, nil); err != nil {
+			_, detached := c.ExecContext(context.WithoutCancel(ctx), "DETACH "+from.alias, nil)
 			return errors.Join(err, detached)
 		}
-		fresh.from = &attachedCopy{alias, alias + ".main.records"}
+		fresh.from = from
 		return nil
 	})
 	if err = errors.Join(err, e.plans.drop()); err != nil {

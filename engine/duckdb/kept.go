@@ -39,17 +39,31 @@ func (e *Engine) keep(ctx context.Context, t *catalog.Table) error {
 	if t.Source.Format != catalog.Parquet || e.options.held == 0 && e.archive == nil {
 		return nil
 	}
-	e.opening.Lock()
-	defer e.opening.Unlock()
 	name := catalog.Fold(t.Name)
+	done, err := e.turns.take(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer done()
+	e.opening.Lock()
+	_, tried := e.kept[name]
 	viewed := e.viewed[name]
-	if _, tried := e.kept[name]; tried || len(viewed) == 0 || !viewed.watched() { // a view of no files is of those that are not settled
+	e.opening.Unlock()
+	if tried || len(viewed) == 0 || !viewed.watched() { // a view of no files is of those that are not settled
 		return nil
 	}
+	path := e.pathOfCopy(ctx, t, viewed)
+	e.opening.Lock()
+	defer e.opening.Unlock()
+	if ctx.Err() != nil || !e.viewed[name].same(viewed) {
+		return ctx.Err()
+	}
 	e.kept[name] = nil
-	err := raw(ctx, e.db, func(c *duckdb.Conn) error {
-		if found, err := e.lay(ctx, c, t, viewed); found || err != nil {
-			return err
+	err = raw(ctx, e.db, func(c *duckdb.Conn) error {
+		if path != "" {
+			if laid, err := e.lay(ctx, c, t, path); laid || err != nil {
+				return err
+			}
 		}
 		if t.Source.Pattern != nil || viewed[0].Size() > e.room {
 			return nil
@@ -63,15 +77,29 @@ func (e *Engine) keep(ctx context.Context, t *catalog.Table) error {
 	return nil // otherwise err says, the view reads the file or what was made of it
 }
 
-// lay makes the view read an archive's copy, and reports whether there is one of the files that it is of.
-func (e *Engine) lay(ctx context.Context, c *duckdb.Conn, t *catalog.Table, viewed files) (bool, error) {
+// pathOfCopy finds an archive's copy of a table's files as they are, "" if there is none. It reads them all, which must keep nobody waiting but
+// who asks for the same table.
+func (e *Engine) pathOfCopy(ctx context.Context, t *catalog.Table, of files) string {
 	begun, err := e.spill.now()
-	if err != nil {
-		return false, err
+	if err != nil || e.archive == nil || !e.settled(of, begun) {
+		return ""
 	}
-	found, _ := e.archived(ctx, c, t, viewed, begun, e.made.Add(1))
-	if found == nil {
-		return false, nil
+	name, _, paths, err := e.archive.nameOf([]*catalog.Table{t}, of)
+	if err != nil {
+		return ""
+	}
+	path, err := e.archive.find(ctx, name, paths, begun)
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+// lay makes the view read an archive's copy, and reports whether it can be attached.
+func (e *Engine) lay(ctx context.Context, c *duckdb.Conn, t *catalog.Table, path string) (bool, error) {
+	found, err := e.attachCopy(ctx, c, path)
+	if err != nil {
+		return false, nil //nolint:nilerr // the files are read as if there were none
 	}
 	if err := show(ctx, c, t, found); err != nil {
 		_, detached := c.ExecContext(context.WithoutCancel(ctx), "DETACH "+found.alias, nil)

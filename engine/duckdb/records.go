@@ -155,11 +155,10 @@ func (e *Engine) copy(ctx context.Context, s *copied) error {
 	if s.of != nil && s.of.same(now) {
 		return nil
 	}
-	number := e.made.Add(1)
-	into := fmt.Sprintf("%s.copy_%d", copies, number)
+	into := fmt.Sprintf("%s.copy_%d", copies, e.made.Add(1))
 	return raw(ctx, e.db, func(c *duckdb.Conn) error {
 		useless, err := s.drop(), error(nil)
-		found, kept := e.archived(ctx, c, s.table, now, begun, number)
+		found, kept := e.archived(ctx, c, s.table, now, begun)
 		if found != nil {
 			into = found.table
 		} else if err = s.fill(ctx, c, into); err == nil && kept != nil {
@@ -213,9 +212,16 @@ func (s *copied) drop() string {
 // An attachedCopy is one of an archive.
 type attachedCopy struct{ alias, table string }
 
+// attachCopy attaches an archive's copy.
+func (e *Engine) attachCopy(ctx context.Context, c *duckdb.Conn, path string) (*attachedCopy, error) {
+	alias := fmt.Sprintf("discreet_archived_%d", e.made.Add(1))
+	_, err := c.ExecContext(ctx, "ATTACH "+literal(path)+" AS "+alias+" (READ_ONLY)", nil)
+	return &attachedCopy{alias, alias + ".main.records"}, err
+}
+
 // archived attaches a table's copy if there is one of its files as they are. If there is none, it
 // returns what keeps one of a relation of its records, nil where nothing is kept: of files that may still change unseen.
-func (e *Engine) archived(ctx context.Context, c *duckdb.Conn, t *catalog.Table, now files, begun time.Time, number int64) (found *attachedCopy, keep func(records string) error) {
+func (e *Engine) archived(ctx context.Context, c *duckdb.Conn, t *catalog.Table, now files, begun time.Time) (found *attachedCopy, keep func(records string) error) {
 	if e.archive == nil || t.Mapping != nil || !now.watched() || !e.settled(now, begun) {
 		return nil, nil
 	}
@@ -223,10 +229,9 @@ func (e *Engine) archived(ctx context.Context, c *duckdb.Conn, t *catalog.Table,
 	if err != nil {
 		return nil, nil
 	}
-	alias := fmt.Sprintf("discreet_archived_%d", number)
 	if path, err := e.archive.find(ctx, name, paths, begun); err == nil {
-		if _, err := c.ExecContext(ctx, "ATTACH "+literal(path)+" AS "+alias+" (READ_ONLY)", nil); err == nil {
-			return &attachedCopy{alias, alias + ".main.records"}, nil
+		if found, err := e.attachCopy(ctx, c, path); err == nil {
+			return found, nil
 		}
 	}
 	return nil, func(records string) error {
@@ -234,7 +239,7 @@ func (e *Engine) archived(ctx context.Context, c *duckdb.Conn, t *catalog.Table,
 		if err != nil {
 			return err
 		}
-		return e.archive.keep(ctx, c, laid, alias, name, of, paths, func() bool {
+		return e.archive.keep(ctx, c, laid, fmt.Sprintf("discreet_archived_%d", e.made.Add(1)), name, of, paths, func() bool {
 			after, err := filesOf(t)
 			return err == nil && now.same(after)
 		})
