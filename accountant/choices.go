@@ -49,17 +49,18 @@ func (p *flat) choiceFloor(q question, direct orientation) float64 {
 // choosing is a lower bound by candidates at one place. Of events without a pair of their
 // own nothing is looked at, which is post-processing.
 func (p *flat) choosing(q question, direct orientation, part float64) (float64, error) {
-	var terms []pld.Term
-	for _, t := range p.terms {
-		e, err := t.chosen(p, direct, q, part)
-		if err != nil {
-			return 0, err
+	b, _, err := p.composed(p.law(direct, part), q, func() (terms []pld.Term, err error) {
+		for _, t := range p.terms {
+			e, err := t.chosen(p, direct, q, part)
+			if err != nil {
+				return nil, err
+			}
+			if e.Below != nil {
+				terms = append(terms, pld.Term{Event: loss.Event{Above: e.Below, Below: e.Below}, Count: int64(t.count)})
+			}
 		}
-		if e.Below != nil {
-			terms = append(terms, pld.Term{Event: loss.Event{Above: e.Below, Below: e.Below}, Count: int64(t.count)})
-		}
-	}
-	b, _, err := composed(p.meter, terms, q)
+		return terms, nil
+	})
 	if err != nil || b.check() != nil {
 		return 0, err
 	}

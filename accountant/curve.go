@@ -21,13 +21,31 @@ type Point struct {
 // EpsilonCurve returns the best ε at each of the deltas, by o.Accountant if it is
 // set.
 func EpsilonCurve(ctx context.Context, plan privacy.Event, deltas []float64, o Options) ([]Point, error) {
-	return curve(deltas, func(x float64) (*Report, error) { return Epsilon(ctx, plan, x, o) })
+	return curve(deltas, NewCurve(ctx, plan, o).Epsilon)
 }
 
 // DeltaCurve returns the best δ at each of the epsilons, which are not negative.
 func DeltaCurve(ctx context.Context, plan privacy.Event, epsilons []float64, o Options) ([]Point, error) {
-	return curve(epsilons, func(x float64) (*Report, error) { return Delta(ctx, plan, x, o) })
+	return curve(epsilons, NewCurve(ctx, plan, o).Delta)
 }
+
+// A Curve is a plan that is asked at many points, by one goroutine. Its answers hold as those of functions Epsilon and Delta do, and each may take as many steps; but what
+// depends on no point is computed once, and what is composed on a lattice for one point answers at others where it is as narrow as their own would be
+// planned. Then brackets may differ from theirs, within their widths. All else is the same. It looks for no Warnings.
+type Curve struct {
+	inquiry
+}
+
+// NewCurve returns a curve of a plan. The deadline of ctx is that of all its answers.
+func NewCurve(ctx context.Context, plan privacy.Event, o Options) *Curve {
+	return &Curve{inquiry{ctx: ctx, meter: work.New(ctx), plan: plan, o: o, keeps: true}}
+}
+
+// Epsilon is function Epsilon at a point of the curve.
+func (c *Curve) Epsilon(delta float64) (*Report, error) { return c.epsilon(delta) }
+
+// Delta is function Delta at a point of the curve.
+func (c *Curve) Delta(epsilon float64) (*Report, error) { return c.delta(epsilon) }
 
 // RenyiCurve returns the plan's Rényi divergence of each order above 1; High is what
 // the accountants moments and rdp use.

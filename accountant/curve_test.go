@@ -2,7 +2,11 @@ package accountant
 
 import (
 	"math"
+	"reflect"
+	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/discreet-dp/discreet/privacy"
 )
@@ -113,5 +117,101 @@ func TestPowerOfWideBrackets(t *testing.T) {
 		if got.Low > want*(1-1e-4) || got.High < want*(1+1e-4) {
 			t.Errorf("power at %v is %v, and should be on both sides of %v", a, got, want)
 		}
+	}
+}
+
+// Whatever is asked of a curve before, in whatever order, it says of a point what function Delta or Epsilon does: to the bit, but where a law is composed
+// on a lattice. There both brackets hold the truth, and the curve's is no farther off than a composition is planned.
+func TestCurveSaysWhatPointsDo(t *testing.T) {
+	composed, served := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		o := Options{Neighbours: drawRelation(t)}
+		e := parse(t, drawPlan(t, o.Neighbours))
+		c := NewCurve(t.Context(), e, o)
+		for range rapid.IntRange(2, 5).Draw(t, "points") {
+			var got, want *Report
+			var err, other error
+			off := func(b Bracket) float64 { return 4e-4 * b.High }
+			if rapid.Bool().Draw(t, "epsilon") {
+				x := rapid.Float64Range(0, 3).Draw(t, "epsilon")
+				got, err = c.Delta(x)
+				want, other = Delta(t.Context(), e, x, o)
+			} else {
+				x := math.Exp(rapid.Float64Range(-60, -1).Draw(t, "ln delta"))
+				got, err = c.Epsilon(x)
+				want, other = Epsilon(t.Context(), e, x, o)
+				off = func(b Bracket) float64 { return 2 * math.Max(1e-3*b.High, 1e-6) }
+			}
+			if (err == nil) != (other == nil) {
+				t.Fatalf("%v: %v, and %v", e, err, other)
+			}
+			if err != nil {
+				continue
+			}
+			of := map[Name]Bound{}
+			for _, b := range got.Bounds {
+				of[b.Accountant] = b
+			}
+			for _, b := range want.Bounds {
+				g, ok := of[b.Accountant]
+				if !ok {
+					t.Fatalf("%v: no bound of %s", e, b.Accountant)
+				}
+				if !strings.Contains(b.Note, "on a lattice") {
+					if !reflect.DeepEqual(g, b) {
+						t.Fatalf("%v: %+v, not %+v", e, g, b)
+					}
+					continue
+				}
+				composed++
+				if !reflect.DeepEqual(g, b) {
+					served++
+				}
+				near(t, e, g, b, off)
+			}
+			if len(of) != len(want.Bounds) {
+				t.Fatalf("%v: bounds %v, not %v", e, got.Bounds, want.Bounds)
+			}
+		}
+	})
+	t.Logf("%d of %d points on lattices were answered by another's composition", served, composed)
+}
+
+// near holds a bound of a curve against one by itself.
+func near(t rapid.TB, e privacy.Event, got, want Bound, off func(Bracket) float64) {
+	t.Helper()
+	all := func(b Bound) []Directed { return append([]Directed{{"", b.value()}}, b.Directions...) }
+	for i, w := range all(want) {
+		g := all(got)[i]
+		if g.check() != nil || g.Low > w.High*(1+1e-12) || w.Low > g.High*(1+1e-12) {
+			t.Fatalf("%v: %v contradicts %v", e, g, w)
+		}
+		if most := off(w.Bracket) * (1 + 1e-3); g.Direction != w.Direction || g.High > w.High+most || g.Low < w.Low-most {
+			t.Fatalf("%v: %v is wider than %v", e, g, w)
+		}
+	}
+}
+
+// A composition of one direction answers for that direction alone.
+func TestCurveTellsDirectionsApart(t *testing.T) {
+	e := parse(t, "20*laplace(2) + 100*poisson(0.2, gaussian(1))")
+	c := NewCurve(t.Context(), e, Options{Accountant: PLD})
+	for _, x := range []float64{1, 1.1, 1.2} {
+		got, err := c.Delta(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := Delta(t.Context(), e, x, Options{Accountant: PLD})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := want.Bounds[0].Directions
+		if len(d) != 2 || d[0].Low < 1.002*d[1].High && d[1].Low < 1.002*d[0].High {
+			t.Fatalf("the test is weak: %v", d)
+		}
+		if x > 1 && reflect.DeepEqual(got.Bounds, want.Bounds) {
+			t.Errorf("at %v nothing is served", x)
+		}
+		near(t, e, got.Bounds[0], want.Bounds[0], func(b Bracket) float64 { return 4e-4 * b.High })
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"slices"
+	"strings"
 
 	"github.com/discreet-dp/discreet/accountant/internal/loss"
 	"github.com/discreet-dp/discreet/accountant/internal/pld"
@@ -158,15 +160,17 @@ func (p *flat) inversion(terms []transform.Term, d transform.Direction) engine {
 // lattice is package pld's.
 func (p *flat) lattice(direct orientation) engine {
 	return func(q question) (answer, error) {
-		terms := make([]pld.Term, len(p.terms))
-		for i, t := range p.terms {
-			e, err := t.loss(p.meter, direct, q)
-			if err != nil {
-				return answer{}, err
+		b, note, err := p.composed(p.law(direct, 0), q, func() ([]pld.Term, error) {
+			terms := make([]pld.Term, len(p.terms))
+			for i, t := range p.terms {
+				e, err := t.loss(p.meter, direct, q)
+				if err != nil {
+					return nil, err
+				}
+				terms[i] = pld.Term{Event: e, Count: int64(t.count)}
 			}
-			terms[i] = pld.Term{Event: e, Count: int64(t.count)}
-		}
-		b, note, err := composed(p.meter, terms, q)
+			return terms, nil
+		})
 		if err != nil {
 			return answer{}, err
 		}
@@ -174,20 +178,66 @@ func (p *flat) lattice(direct orientation) engine {
 	}
 }
 
-// composed answers for terms on a lattice.
-func composed(meter *work.Meter, terms []pld.Term, q question) (b Bracket, note string, err error) {
+// A law is that of a plan's loss in one direction, and between two candidates at a place, or 0.
+type law struct {
+	directions string
+	part       float64
+}
+
+func (p *flat) law(direct orientation, part float64) law {
+	var d strings.Builder
+	for _, t := range p.terms {
+		d.WriteString(direct(t).String())
+	}
+	return law{d.String(), part}
+}
+
+// A composition is of a law, made for one answer and kept for others.
+type composition struct {
+	law
+	*pld.Result
+}
+
+// mostKept bounds how many lattice points all compositions have that are kept, 32 bytes each; the oldest go.
+const mostKept = 1 << 21
+
+// composed answers for terms on a lattice. Where many answers are asked for, that is by a composition which another needed, if it is as narrow at q as one for q
+// would be planned. Each holds at every ε and δ.
+func (p *flat) composed(of law, q question, terms func() ([]pld.Term, error)) (b Bracket, note string, err error) {
 	target := pld.Target{Epsilon: q.x, Given: pld.GivenEpsilon}
 	if q.isDelta {
 		target = pld.Target{Delta: q.x, Given: pld.GivenDelta}
 	}
-	r, err := pld.Compose(meter, terms, target)
+	for _, c := range p.kept {
+		if c.law == of && c.Serves(target) {
+			return c.answer(q)
+		}
+	}
+	all, err := terms()
 	if err != nil {
 		return Bracket{}, "", err
 	}
-	if q.isDelta {
-		return Bracket(r.Epsilon(q.x)), r.Note, nil
+	r, err := pld.Compose(p.meter, all, target)
+	if err != nil {
+		return Bracket{}, "", err
 	}
-	return Bracket(r.Delta(q.x)), r.Note, nil
+	c := composition{of, r}
+	if p.keeps {
+		p.kept = slices.Insert(p.kept, 0, c)
+		for n, points := 0, 0; n < len(p.kept); n++ {
+			if points += p.kept[n].N; points > mostKept {
+				p.kept = slices.Delete(p.kept, n, len(p.kept))
+			}
+		}
+	}
+	return c.answer(q)
+}
+
+func (c composition) answer(q question) (Bracket, string, error) {
+	if q.isDelta {
+		return Bracket(c.Epsilon(q.x)), c.Note, nil
+	}
+	return Bracket(c.Delta(q.x)), c.Note, nil
 }
 
 // gaussianTerms are the plan's terms if all are Gaussian, Poisson-subsampled or

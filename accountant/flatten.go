@@ -16,6 +16,8 @@ type flat struct {
 	terms  []term
 	orders []float64  // Rényi orders to take; nil is the default ones
 	found  []spectrum // divergences that were computed already
+	keeps  bool       // compositions, for answers at other points
+	kept   []composition
 }
 
 // A term is an event that happens count times.

@@ -26,8 +26,7 @@ const (
 
 // judge refuses the accountants whose High lies below what one event of the plan costs.
 // Bounds are sorted, and what holds of the least High holds of the others.
-func (r *Report) judge(plans []*flat) {
-	floors := floorsOf(plans)
+func (r *Report) judge(floors []certain) {
 	for len(r.Bounds) > 0 {
 		why := r.below(floors, r.Bounds[0])
 		if why == "" {

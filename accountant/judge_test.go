@@ -37,13 +37,13 @@ func TestBoundsBelowTheFloorAreRefused(t *testing.T) {
 		delta, zero, tiny := 1e-6, bracket(0, 0, 0), bracket(0, 0, math.SmallestNonzeroFloat64)
 		small, right := bracket(0, tc.small, tc.small), bracket(0, 1e300, 1e300)
 		r := &Report{Plan: e, Delta: &delta, Bounds: []Bound{{Accountant: "a", Epsilon: &zero}, {Accountant: "b", Epsilon: &small}, {Accountant: "c", Epsilon: &right}}}
-		if r.judge(plans); len(r.Bounds) != 1 || r.Bounds[0].Accountant != "c" || len(r.Refused) != 2 || !strings.Contains(r.Refused[1].Why, "costs alone") {
+		if r.judge(floorsOf(plans)); len(r.Bounds) != 1 || r.Bounds[0].Accountant != "c" || len(r.Refused) != 2 || !strings.Contains(r.Refused[1].Why, "costs alone") {
 			t.Errorf("%s: bounds %+v, refused %+v", tc.plan, r.Bounds, r.Refused)
 		}
 		eps := tc.small
 		one := bracket(0, 1, 1)
 		r = &Report{Plan: e, Epsilon: &eps, Bounds: []Bound{{Accountant: "a", Delta: &tiny}, {Accountant: "b", Delta: &one}}}
-		if r.judge(plans); len(r.Bounds) != 1 || r.Bounds[0].Accountant != "b" {
+		if r.judge(floorsOf(plans)); len(r.Bounds) != 1 || r.Bounds[0].Accountant != "b" {
 			t.Errorf("%s: bounds of δ %+v, refused %+v", tc.plan, r.Bounds, r.Refused)
 		}
 		// No right accountant is refused so.

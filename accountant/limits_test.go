@@ -173,7 +173,7 @@ func TestExtremePlansEnd(t *testing.T) {
 func askWith(meter *work.Meter, e privacy.Event, delta, epsilon *float64, o Options) (*Report, error) {
 	r := &Report{Plan: e, Neighbours: o.Neighbours, Delta: delta, Epsilon: epsilon}
 	err := meter.Do(o.work(), func() error {
-		return r.inquire(context.Background(), meter, o, func(a method, p *flat) (answer, error) {
+		return (&inquiry{ctx: context.Background(), meter: meter, plan: r.Plan, o: o}).inquire(r, func(a method, p *flat) (answer, error) {
 			if delta != nil {
 				return a.epsilon(p, *delta)
 			}
@@ -301,7 +301,7 @@ func TestCancellation(t *testing.T) {
 			}
 			r := &Report{Plan: parse(t, text), Neighbours: rel, Delta: new(float64)}
 			err := c.meter.Do(DefaultWork, func() error {
-				return r.inquire(c, c.meter, Options{Neighbours: rel}, func(a method, p *flat) (answer, error) { return a.epsilon(p, 1e-6) })
+				return (&inquiry{ctx: c, meter: c.meter, plan: r.Plan, o: Options{Neighbours: rel}}).inquire(r, func(a method, p *flat) (answer, error) { return a.epsilon(p, 1e-6) })
 			})
 			cancel()
 			if c.at == 0 && err == nil {
@@ -339,7 +339,7 @@ func TestDeadlineNamesWhatIsMissing(t *testing.T) {
 	r := &Report{Plan: parse(t, "10*laplace(3)"), Delta: new(float64)}
 	meter := work.New(late)
 	err := meter.Do(DefaultWork, func() error {
-		return r.inquire(late, meter, Options{}, func(a method, p *flat) (answer, error) {
+		return (&inquiry{ctx: late, meter: meter, plan: r.Plan, o: Options{}}).inquire(r, func(a method, p *flat) (answer, error) {
 			got, err := a.epsilon(p, 1e-6)
 			late.over = true
 			return got, err

@@ -120,23 +120,13 @@ var ErrNoBound = errors.New("no accountant has a bound")
 // [0, 1). An accountant that has not finished at the deadline of ctx is refused; a ctx
 // that is cancelled is an error.
 func Epsilon(ctx context.Context, plan privacy.Event, delta float64, o Options) (*Report, error) {
-	if !(delta >= 0 && delta < 1) {
-		return nil, fmt.Errorf("account: delta %v does not lie in [0, 1)", delta)
-	}
-	r := &Report{Plan: plan, Neighbours: o.Neighbours, Delta: &delta}
-	err := r.ask(ctx, o, func(a method, p *flat) (answer, error) { return a.epsilon(p, delta) })
-	return r, err
+	return (&inquiry{ctx: ctx, meter: work.New(ctx), plan: plan, o: o}).epsilon(delta)
 }
 
 // Delta returns every accountant's delta for the plan at epsilon, which is finite
 // and not negative. The deadline of ctx is that of Epsilon.
 func Delta(ctx context.Context, plan privacy.Event, epsilon float64, o Options) (*Report, error) {
-	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
-		return nil, fmt.Errorf("account: epsilon %v is negative or not finite", epsilon)
-	}
-	r := &Report{Plan: plan, Neighbours: o.Neighbours, Epsilon: &epsilon}
-	err := r.ask(ctx, o, func(a method, p *flat) (answer, error) { return a.delta(p, epsilon) })
-	return r, err
+	return (&inquiry{ctx: ctx, meter: work.New(ctx), plan: plan, o: o}).delta(epsilon)
 }
 
 // An answer is one accountant's value for one flat plan.
@@ -168,28 +158,77 @@ func methods() []method {
 	}
 }
 
-func (r *Report) ask(ctx context.Context, o Options, value func(method, *flat) (answer, error)) error {
-	meter := work.New(ctx)
-	return meter.Do(o.work(), func() error { return r.inquire(ctx, meter, o, value) })
+// An inquiry asks a plan at one point or several. What depends on no point is there after the first.
+type inquiry struct {
+	ctx   context.Context // that of the meter
+	meter *work.Meter
+	plan  privacy.Event
+	o     Options
+	keeps bool // asks at several
+
+	plans   []*flat
+	methods []method // nil before the first point
+	floors  []certain
 }
 
-func (r *Report) inquire(ctx context.Context, meter *work.Meter, o Options, value func(method, *flat) (answer, error)) error {
-	plan, err := privacy.New(r.Plan)
+func (q *inquiry) epsilon(delta float64) (*Report, error) {
+	if !(delta >= 0 && delta < 1) {
+		return nil, fmt.Errorf("account: delta %v does not lie in [0, 1)", delta)
+	}
+	r := &Report{Neighbours: q.o.Neighbours, Delta: &delta}
+	return r, q.ask(r, func(a method, p *flat) (answer, error) { return a.epsilon(p, delta) })
+}
+
+func (q *inquiry) delta(epsilon float64) (*Report, error) {
+	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
+		return nil, fmt.Errorf("account: epsilon %v is negative or not finite", epsilon)
+	}
+	r := &Report{Neighbours: q.o.Neighbours, Epsilon: &epsilon}
+	return r, q.ask(r, func(a method, p *flat) (answer, error) { return a.delta(p, epsilon) })
+}
+
+func (q *inquiry) ask(r *Report, value func(method, *flat) (answer, error)) error {
+	return q.meter.Do(q.o.work(), func() error { return q.inquire(r, value) })
+}
+
+// prepare flattens the plan, the first time.
+func (q *inquiry) prepare() error {
+	if q.methods != nil {
+		return nil
+	}
+	plan, err := privacy.New(q.plan)
 	if err != nil {
+		return err
+	}
+	q.plan = plan // a copy: later changes of the plan do not change the report
+	plans, ms, err := prepare(q.meter, plan, q.o)
+	if err != nil {
+		return err
+	}
+	for _, p := range plans {
+		p.keeps = q.keeps
+	}
+	if !q.o.unjudged {
+		q.floors = floorsOf(plans)
+	}
+	q.plans, q.methods = plans, ms
+	return nil
+}
+
+func (q *inquiry) inquire(r *Report, value func(method, *flat) (answer, error)) error {
+	r.Plan = q.plan
+	if err := q.prepare(); err != nil {
 		return fmt.Errorf("account: %w", err)
 	}
-	r.Plan = plan // a copy: later changes of the plan do not change the report
-	plans, ms, err := prepare(meter, plan, o)
-	if err != nil {
-		return fmt.Errorf("account: %w", err)
-	}
+	r.Plan = q.plan
+	o := q.o
 	asked := false
-	for _, m := range ms {
+	for _, m := range q.methods {
 		if o.Accountant != "" && m.name != o.Accountant {
 			continue
 		}
 		asked = true
-		a, err := worst(meter, o, m, plans, func(p *flat) (answer, error) { return value(m, p) })
+		a, err := worst(q.meter, o, m, q.plans, func(p *flat) (answer, error) { return value(m, p) })
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
 			r.Refused = append(r.Refused, Refusal{m.name, "did not finish in the time given", true})
@@ -213,13 +252,15 @@ func (r *Report) inquire(ctx context.Context, meter *work.Meter, o Options, valu
 	}
 	slices.SortStableFunc(r.Bounds, func(a, b Bound) int { return cmp.Compare(a.value().High, b.value().High) })
 	if !o.unjudged {
-		r.judge(plans)
+		r.judge(q.floors)
 	}
 	if len(r.Bounds) == 0 {
 		return fmt.Errorf("account: %w", r.none(o))
 	}
-	r.warn(ctx, o)
-	if err := ctx.Err(); errors.Is(err, context.Canceled) {
+	if !q.keeps {
+		r.warn(q.ctx, o)
+	}
+	if err := q.ctx.Err(); errors.Is(err, context.Canceled) {
 		return fmt.Errorf("account: %w", err)
 	}
 	return r.contradiction()

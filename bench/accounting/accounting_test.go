@@ -167,6 +167,32 @@ func BenchmarkExtreme(b *testing.B) {
 	}
 }
 
+// BenchmarkCurve asks all accountants for δ at 41 points, of a curve and one by one.
+func BenchmarkCurve(b *testing.B) {
+	for _, text := range []string{"3*laplace(2) + gaussian(3)", "20*laplace(2) + 100*poisson(0.01, gaussian(1))", "1000*truncated_poisson(0.01, 1000, 100, gaussian(1))", "40*exponential(0.1)", "1000*poisson(0.01, gaussian(1))"} {
+		e := parse(b, text)
+		for name, ask := range map[string]func(*accountant.Curve, float64) (*accountant.Report, error){
+			"curve": (*accountant.Curve).Delta,
+			"one by one": func(_ *accountant.Curve, x float64) (*accountant.Report, error) {
+				return accountant.Delta(b.Context(), e, x, accountant.Options{})
+			},
+		} {
+			b.Run(text+"/"+name, func(b *testing.B) {
+				begun := processor(b)
+				defer func() { b.ReportMetric((processor(b)-begun).Seconds()/float64(b.N), "cpu-s/op") }()
+				for b.Loop() {
+					c := accountant.NewCurve(b.Context(), e, accountant.Options{})
+					for i := range 41 {
+						if _, err := ask(c, 0.05+4.95*float64(i)/40); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
 // processor is the time that this process has had a processor: that of a busy machine
 // compares with that of an idle one.
 func processor(b *testing.B) time.Duration {

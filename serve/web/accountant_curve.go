@@ -41,14 +41,18 @@ func (a *accounting) draw(ctx context.Context) error {
 		}
 		curve[name][i] = y
 	}
+	asked := make([]*accountant.Curve, len(drawn))
+	for j, r := range drawn {
+		o := a.options
+		if a.Many {
+			o.Accountant = r.best
+		}
+		asked[j] = accountant.NewCurve(ctx, r.event, o)
+	}
 	reached := 0
 	for _, i := range coarseToFine(curvePoints) {
-		for _, r := range drawn {
-			o := a.options
-			if a.Many {
-				o.Accountant = r.best
-			}
-			report, err := accountant.Delta(ctx, r.event, top*float64(i)/(curvePoints-1), o)
+		for j, r := range drawn {
+			report, err := asked[j].Delta(top * float64(i) / (curvePoints - 1))
 			if errors.Is(ctx.Err(), context.Canceled) {
 				return ctx.Err()
 			}

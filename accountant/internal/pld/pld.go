@@ -62,6 +62,9 @@ func Compose(meter *work.Meter, terms []Term, t Target) (*Result, error) {
 		}
 		r = finer
 	}
+	if err == nil {
+		r.wide, r.exact, r.events = r.width(t, p.saddle) > p.tolerance, e.exact, e.total
+	}
 	return r, err
 }
 
@@ -136,13 +139,23 @@ func (e *engine) plan(t Target) (p plan, h float64) {
 	e.tilt(&p, outside)
 	p.tolerance = t.Tolerance
 	if p.tolerance == 0 {
-		p.tolerance = max(1e-3*math.Abs(p.epsilon), 1e-6)
+		p.tolerance = tolerance(math.Abs(p.epsilon))
 		if t.Given == GivenEpsilon { // d ln δ/dε is about -θ
-			p.tolerance = min(p.tolerance, 2e-4/p.saddle)
+			p.tolerance = min(p.tolerance, narrow/p.saddle)
 		}
 	}
-	h = math.Sqrt(4 * p.tolerance / ((1 + p.saddle) * (e.total + 10)))
+	h = stepFor(p.tolerance, p.saddle, e.total)
 	return p, min(h, p.sd/16, 0.25/(1+p.saddle))
+}
+
+// tolerance is the width of an ε that is wanted where nobody says it, and narrow the relative one of a δ.
+func tolerance(epsilon float64) float64 { return max(1e-3*epsilon, 1e-6) }
+
+const narrow = 2e-4
+
+// stepFor is the step by which so many events err by a tolerance: see plan.
+func stepFor(tolerance, theta, events float64) float64 {
+	return math.Sqrt(4 * tolerance / ((1 + theta) * (events + 10)))
 }
 
 // tilt settles the tilt and the window. A tilt that makes ε typical also makes very

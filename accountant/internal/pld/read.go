@@ -14,7 +14,10 @@ type Result struct {
 	cross    *crossing // what down may have too much, if anything
 	max      float64   // no finite loss of the plan exceeds this
 	floor    bool      // down is below the truth
-	N        int       // points of the lattice
+	wide     bool      // at its target, more than was planned: what is known of the pairs is
+	exact    bool      // every loss lies on the lattice
+	events   float64
+	N        int // points of the lattice
 	Step     float64
 	Note     string // how it was computed, and what was given up
 }
@@ -56,6 +59,40 @@ func (r *Result) Epsilon(delta float64) loss.Bracket {
 		b.Estimate = b.Low + (b.High-b.Low)/3
 	}
 	return b
+}
+
+// Serves reports whether the answer to another target is as narrow as Compose plans it by a tolerance of 0; where what is known of the pairs is too
+// wide for that, whether lattice and rounding add as little. Every answer of a Result holds: those far from what it was composed for are wide.
+func (r *Result) Serves(t Target) bool {
+	epsilon := t.Epsilon
+	if t.Given == GivenDelta {
+		b := r.Epsilon(t.Delta)
+		if math.IsInf(b.High, 1) {
+			return false
+		}
+		if b.High-b.Low <= tolerance(b.High) || !r.wide {
+			return b.High-b.Low <= tolerance(b.High)
+		}
+		epsilon = b.High
+	} else if epsilon >= r.max { // all that is infinite is known
+		return true
+	}
+	b, beyond := r.Delta(epsilon), r.Delta(epsilon+r.Step)
+	if !(beyond.High > 0 && beyond.High < b.High) {
+		return false
+	}
+	theta := math.Log(b.High/beyond.High) / r.Step
+	most := min(theta*tolerance(epsilon), narrow) // of δ, relatively
+	if !r.wide {
+		return b.High-b.Low <= most*b.High
+	}
+	return (r.exact || r.Step <= stepFor(most/theta, theta, r.events)) && r.up.rounds(epsilon, most) && (!r.floor || r.down.rounds(epsilon, most))
+}
+
+// rounds reports whether the errors of tail change δ(ε) by a part of it at most.
+func (c *composition) rounds(epsilon, part float64) bool {
+	x := (epsilon - c.offset) / c.step
+	return x >= 0 && x < float64(len(c.tail)-1) && c.slack <= part*c.tail[int(x)+1]
 }
 
 // low returns a lower bound on δ(ε).

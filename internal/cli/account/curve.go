@@ -105,9 +105,7 @@ func (a *accounting) overDelta(ctx context.Context, args []string) (plot.Plot, e
 	if err != nil {
 		return plot.Plot{}, err
 	}
-	return a.each(ctx, args, xs, func(e privacy.Event, x float64) (*accountant.Report, error) {
-		return accountant.Epsilon(ctx, e, x, a.options)
-	}, plot.Plot{Title: "epsilon at delta", X: plot.Axis{Label: "delta", Log: true}, Y: plot.Axis{Label: "epsilon"}})
+	return a.each(ctx, args, xs, (*accountant.Curve).Epsilon, plot.Plot{Title: "epsilon at delta", X: plot.Axis{Label: "delta", Log: true}, Y: plot.Axis{Label: "epsilon"}})
 }
 
 // overEpsilon is every accountant's delta against epsilon.
@@ -116,12 +114,10 @@ func (a *accounting) overEpsilon(ctx context.Context, args []string) (plot.Plot,
 	if err != nil {
 		return plot.Plot{}, err
 	}
-	return a.each(ctx, args, xs, func(e privacy.Event, x float64) (*accountant.Report, error) {
-		return accountant.Delta(ctx, e, x, a.options)
-	}, plot.Plot{Title: "delta at epsilon", X: plot.Axis{Label: "epsilon"}, Y: plot.Axis{Label: "delta", Log: true}})
+	return a.each(ctx, args, xs, (*accountant.Curve).Delta, plot.Plot{Title: "delta at epsilon", X: plot.Axis{Label: "epsilon"}, Y: plot.Axis{Label: "delta", Log: true}})
 }
 
-func (a *accounting) each(ctx context.Context, args []string, xs []float64, ask func(privacy.Event, float64) (*accountant.Report, error), p plot.Plot) (plot.Plot, error) {
+func (a *accounting) each(ctx context.Context, args []string, xs []float64, ask func(*accountant.Curve, float64) (*accountant.Report, error), p plot.Plot) (plot.Plot, error) {
 	var f plot.Family
 	a.points.Store(int64(len(args) * len(xs)))
 	for _, text := range args {
@@ -129,12 +125,13 @@ func (a *accounting) each(ctx context.Context, args []string, xs []float64, ask 
 		if err != nil {
 			return plot.Plot{}, err
 		}
+		c := accountant.NewCurve(ctx, e, a.options)
 		for _, x := range xs {
 			if ctx.Err() != nil {
 				return plot.Plot{}, ctx.Err()
 			}
 			a.reached.Add(1)
-			r, err := a.chosen(ask(e, x))
+			r, err := a.chosen(ask(c, x))
 			switch {
 			case err != nil:
 				return plot.Plot{}, err
