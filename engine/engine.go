@@ -113,6 +113,8 @@ const (
 	UnitRows   = "discreet_unit_rows"
 	// FixedColumn and the number of one of the table's columns, from 0, is the name of what has its values on their grid.
 	FixedColumn = "discreet_fixed_"
+	// PlaceColumn and such a number is the name of what has the places of its texts in the column's list.
+	PlaceColumn = "discreet_place_"
 )
 
 // A Preparer is an Engine that can tell before it is asked whether it will be

@@ -257,18 +257,18 @@ func byUnit(t *catalog.Table) string {
 	return " ORDER BY " + quote(t.Unit.Column.Name)
 }
 
-// laidOut selects what a copy of a table's rows has: beside them values on their grid (see derive.Fixed) and, where rows of units can be many, the number of each row's unit among
+// laidOut selects what a copy of a table's rows has: beside them values on their grid (see derive.Beside) and, where rows of units can be many, the number of each row's unit among
 // all, and how many rows that has. These two are of the copy alone: a query by them counts on all rows of a unit, and says so if one is
 // missing. See engine.Totals.
 func laidOut(t *catalog.Table, rows string) (string, error) {
 	if !readByUnits(t) {
 		return "FROM " + rows + byUnit(t), nil
 	}
-	fixed, err := derive.Fixed(t)
+	beside, err := derive.Beside(t)
 	if err != nil {
 		return "", err
 	}
-	columns := strings.Join(append([]string{"r.*"}, fixed...), ", ")
+	columns := strings.Join(append([]string{"r.*"}, beside...), ", ")
 	if !numbersUnits(t) {
 		return fmt.Sprintf("SELECT %s FROM %s AS r%s", columns, rows, byUnit(t)), nil
 	}

@@ -67,7 +67,7 @@ func TestQueriesOverCopies(t *testing.T) {
 	c := unitsOf(t, dir, "t.parquet")
 	options := duckdb.Restless(duckdb.Options{Threads: 2, Lazy: true, Copies: folder}, restless)
 	q := engine.Query{SQL: "SELECT CAST(-count(*) AS HUGEINT) AS x0 FROM t", Tables: []string{"t"}, Values: 1,
-		Totals: &engine.Totals{Totals: 1, SQL: fmt.Sprintf("SELECT x0 FROM (SELECT unnest(x, recursive := true) FROM (SELECT discreet_totals_0_1('1 1 1 n', %s, %s, TRUE, 0, CAST(0 AS UBIGINT)) AS x FROM %s))", engine.UnitNumber, engine.UnitRows, engine.LaidName("t"))}}
+		Totals: &engine.Totals{Totals: 1, SQL: fmt.Sprintf("SELECT x0 FROM (SELECT unnest(x, recursive := true) FROM (SELECT discreet_totals_0_1('1 1 1 n', %s, %s, TRUE, 0, CAST(0 AS UBIGINT), CAST(0 AS UBIGINT)) AS x FROM %s))", engine.UnitNumber, engine.UnitRows, engine.LaidName("t"))}}
 	ask := func(e *duckdb.Engine, q engine.Query) int64 {
 		t.Helper()
 		x, err := e.Exact(t.Context(), q)

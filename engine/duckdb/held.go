@@ -218,6 +218,6 @@ func (e *Engine) heldForm(ctx context.Context, q engine.Query) (engine.Query, []
 func hasBeside(t *catalog.Table) bool {
 	return slices.ContainsFunc(t.Columns, func(c *catalog.Column) bool {
 		name := strings.ToLower(c.Name)
-		return slices.Contains([]string{engine.UnitKey, engine.UnitNumber, engine.UnitRows}, name) || strings.HasPrefix(name, engine.FixedColumn)
+		return slices.Contains([]string{engine.UnitKey, engine.UnitNumber, engine.UnitRows}, name) || strings.HasPrefix(name, engine.FixedColumn) || strings.HasPrefix(name, engine.PlaceColumn)
 	})
 }

@@ -144,8 +144,8 @@ func (r *Reading) ColumnsIn(d render.Dialect) ([]string, error) {
 	return d.Exprs(exprs)
 }
 
-// Fixed selects what a copy of a table has beside the table's columns: see render.Fixed.
-func Fixed(t *catalog.Table) ([]string, error) { return render.Fixed(t) }
+// Beside selects what a copy of a table has beside the table's columns: see render.Beside.
+func Beside(t *catalog.Table) ([]string, error) { return render.Beside(t) }
 
 // Definition says of what a column is made, down to the source: for records of what a
 // catalog declared. It stays the same as long as the owner's words do.

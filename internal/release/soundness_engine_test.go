@@ -256,9 +256,9 @@ func laid(b *plan.Bounded, q engine.Query) error {
 			if t.Unit.Column == nil {
 				continue
 			}
-			fixed, err := render.Fixed(t)
+			beside, err := render.Beside(t)
 			failed = errors.Join(failed, err)
-			of := fmt.Sprintf(`SELECT %s, %q AS %s FROM %q AS r WHERE %q IS NOT NULL`, strings.Join(append([]string{"r.*"}, fixed...), ", "), t.Unit.Column.Name, engine.UnitKey, t.Name, t.Unit.Column.Name)
+			of := fmt.Sprintf(`SELECT %s, %q AS %s FROM %q AS r WHERE %q IS NOT NULL`, strings.Join(append([]string{"r.*"}, beside...), ", "), t.Unit.Column.Name, engine.UnitKey, t.Name, t.Unit.Column.Name)
 			if t.Unit.Kind == catalog.UnitReference {
 				of = fmt.Sprintf("SELECT t.*, o.unit AS %s FROM %q AS t JOIN (%s) AS o ON t.%q = o.key", engine.UnitKey, t.Name, owned(t.Unit.References, t.Unit.Referred), t.Unit.Column.Name)
 			}

@@ -113,7 +113,7 @@ func TestOneGroupingSaysWhatTwoSay(t *testing.T) {
 					return least.Register(c.(*duckdb.Conn), least.Shape{Groups: q.Least.Groups, Values: q.Least.Values})
 				})
 				conn.Close()
-				// Both order a unit's groups by the first 39 bits of one hash, and then by their numbers, so that which of them is asked decides nothing.
+				// Both, and package least, order a unit's groups by the first 39 bits of one hash, and then by their numbers, so that which of them is asked decides nothing.
 				shifted, whole := fmt.Sprint(int64(math.MaxInt64)&^(1<<24-1)), fmt.Sprint(uint64(math.MaxUint64)>>25<<25)
 				if !strings.Contains(q.Least.SQL, shifted) || !strings.Contains(q.SQL, shifted) && !strings.Contains(q.SQL, whole) {
 					t.Fatalf("groups are ordered by other bits in %s and %s", q.SQL, q.Least.SQL)
@@ -130,9 +130,6 @@ func TestOneGroupingSaysWhatTwoSay(t *testing.T) {
 						return least.Totals{Values: q.Totals.Values, Totals: q.Totals.Totals}.Register(c.(*duckdb.Conn))
 					})
 					conn.Close()
-					if !strings.Contains(q.Totals.SQL, shifted) {
-						t.Fatalf("groups are ordered by other bits in %s", q.Totals.SQL)
-					}
 					namesAreReserved(t, q.Totals.SQL)
 					drawn := rand.IntN(len(orders))
 					for i := range orders {

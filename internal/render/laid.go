@@ -11,15 +11,18 @@ import (
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
-// Fixed selects what a copy of a table has beside the table's columns, over rows r of the table in DuckDB: of each column with bounds its values on the grid,
-// as statements ask for them that sum the column within these bounds. Who changes what a copy has makes other copies: see
-// engine/duckdb, which names them by this text.
-func Fixed(t *catalog.Table) ([]string, error) {
+// Beside selects what a copy of a table has beside the table's columns, over rows r of the table in DuckDB: of each column with bounds its values on the grid,
+// as statements ask for them that sum the column within these bounds, and of each with a short list of texts the place in it, as statements number groups
+// by it that bound units over the copy. Who changes what a copy has makes other copies: see engine/duckdb, which names them by this text.
+func Beside(t *catalog.Table) ([]string, error) {
 	r := &renderer{dialect: duckDB{}}
 	s := r.scope(func(i int) string { return "r." + quote(t.Columns[i].Name) })
 	var out []string
 	for _, f := range fixedColumns(t) {
 		out = append(out, s.expr(f.grid.Fixed(f.ref(f.column)))+" AS "+f.name)
+	}
+	for _, p := range placeColumns(t) {
+		out = append(out, s.position(s.name(p.column), p.list)+" AS "+p.name)
 	}
 	return out, r.err
 }
@@ -45,6 +48,61 @@ func fixedColumns(t *catalog.Table) (out []fixedColumn) {
 		}
 	}
 	return out
+}
+
+// A placeColumn is what a copy has of a column of its table.
+type placeColumn struct {
+	name   string
+	column int
+	list   []string
+}
+
+// placeColumns are those of which there is one: where units are bounded for each statement, and a list is the owner's.
+func placeColumns(t *catalog.Table) (out []placeColumn) {
+	if t.Unit.Kind != catalog.UnitColumn || t.Mapping != nil || t.MaxUnitRows > 0 {
+		return nil
+	}
+	for i, c := range t.Columns {
+		if c.Type.Kind != sqltype.Text || c.Domain == nil || len(c.Domain.Values) == 0 || len(c.Domain.Values) > positions {
+			continue
+		}
+		p := placeColumn{fmt.Sprint(engine.PlaceColumn, i), i, nil}
+		for _, v := range c.Domain.Values {
+			if text, ok := v.(string); ok && !strings.Contains(text, "\x00") {
+				p.list = append(p.list, text)
+			}
+		}
+		if len(p.list) == len(c.Domain.Values) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// position is where a text stands in a list, as groups are numbered by it: from 1 in a short one, as elsewhere, so that hashes are the same, and otherwise from 0.
+func (s scope) position(value string, list []string) string {
+	if len(list) <= shortList {
+		return s.dialect.(placing).place(value, s.texts(list))
+	}
+	return s.dialect.(totalling).position(value, s.texts(list))
+}
+
+// placed is the position of a key, as the copy has it if it was made by the same text.
+func (s scope) placed(key plan.Expr, list []string) string {
+	value := s.expr(key)
+	asked := s.position(value, list)
+	if ref, ok := key.(*plan.Ref); ok {
+		t, i := source(s.rows, ref.Index)
+		if t == nil {
+			return asked
+		}
+		for _, p := range placeColumns(t) {
+			if p.column == i && s.position(value, p.list) == asked {
+				return p.name
+			}
+		}
+	}
+	return asked
 }
 
 // fixedIn is the column of a copy that has what e, which is plan.Fixed, makes of each of the rows of n, or "". It is the one that was made by the same text.
@@ -93,7 +151,7 @@ func source(n plan.Node, i int) (*catalog.Table, int) {
 //
 // With all, it has all rows of the copy, and beside its columns there are n, the number of the unit, which
 // column unit has, m, how many rows it has, and f, whether the row is one of the relation. Otherwise it has the relation's own rows.
-// Both have the copy's other columns: see Fixed.
+// Both have the copy's other columns: see Beside.
 func (r *renderer) laid(n plan.Node, unit int, all bool) string {
 	switch n := n.(type) {
 	case *plan.Scan:
@@ -163,6 +221,9 @@ func beside(t *catalog.Table, all bool) (columns []string) {
 	for _, f := range fixedColumns(t) {
 		columns = append(columns, f.name)
 	}
+	for _, p := range placeColumns(t) {
+		columns = append(columns, p.name)
+	}
 	return columns
 }
 
@@ -171,8 +232,8 @@ func allOf(t *catalog.Table, columns string, all bool) string {
 	if all {
 		columns += fmt.Sprintf(", %s AS n, %s AS m, TRUE AS f", engine.UnitNumber, engine.UnitRows)
 	}
-	for _, f := range fixedColumns(t) {
-		columns += ", " + f.name
+	for _, name := range beside(t, false) {
+		columns += ", " + name
 	}
 	return fmt.Sprintf("SELECT %s FROM %s", columns, quote(engine.LaidName(t.Name)))
 }

@@ -11,8 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
+	"github.com/discreet-dp/discreet/engine/duckdb/least"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -120,7 +123,7 @@ func TestWholeOverCopies(t *testing.T) {
 			plan.Bounded{Input: among(among(input, half, -2, 3), ref("c"), -1, 2), Keys: []plan.Expr{half, ref("y"), ref("c")}, Listed: [][]string{nil, texts, nil}})
 	}
 	copied := func(of *catalog.Table, change func(string) string) string {
-		columns, err := render.Fixed(of)
+		columns, err := render.Beside(of)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,6 +183,91 @@ func TestWholeOverCopies(t *testing.T) {
 	}
 }
 
+// Over a copy, units are bounded in groups that are numbered by the places of texts in their columns' lists, as the copy has them; of another list than the owner's
+// places are computed. A copy with places in another order is found out.
+func TestPlacesInCopies(t *testing.T) {
+	db := openDuck(t)
+	bigint, text, boolean := sqltype.Of(sqltype.Bigint), sqltype.Of(sqltype.Text), sqltype.Of(sqltype.Boolean)
+	var many, few []sqltype.Value
+	for i := range 40 {
+		many = append(many, fmt.Sprintf("it's %02d", i))
+	}
+	few = append(few, "a", "b", "c")
+	table := &catalog.Table{Name: "t", Columns: []*catalog.Column{{Name: "u", Type: bigint}, {Name: "g", Type: text, Domain: &catalog.PublicDomain{Values: many}},
+		{Name: "h", Type: text, Domain: &catalog.PublicDomain{Values: few}}}}
+	table.Unit = catalog.Unit{Kind: catalog.UnitColumn, Column: table.Columns[0]}
+	beside, err := render.Beside(table)
+	if err != nil || len(beside) != 2 {
+		t.Fatal(beside, err)
+	}
+	copied := func(name, places string) string {
+		return fmt.Sprintf("CREATE TABLE %s AS SELECT r.*, %s, dense_rank() OVER (ORDER BY u) AS discreet_unit, count(*) OVER (PARTITION BY u) AS discreet_unit_rows FROM t AS r WHERE u IS NOT NULL ORDER BY hash(r);\n", name, places)
+	}
+	all := strings.Join(beside, ", ")
+	turned := strings.Replace(strings.Replace(all, "'a', 'b', 'c'", "'b', 'a', 'c'", 1), "'it''s 00', 'it''s 01'", "'it''s 01', 'it''s 00'", 1)
+	if turned == all {
+		t.Fatal(all)
+	}
+	if _, err := db.Exec(`CREATE TABLE t AS SELECT CASE WHEN i % 50 > 0 THEN CAST(hash(i) % 300 AS BIGINT) END AS u, CASE WHEN i % 9 > 0 THEN 'it''s ' || lpad((hash(3 * i) % 42)::VARCHAR, 2, '0') END AS g,
+		CASE WHEN i % 7 > 0 THEN chr(97 + (sqrt(hash(5 * i) % 16))::INTEGER) END AS h FROM range(4000) AS r(i);` + copied("laid", all) + copied("turned", turned)); err != nil {
+		t.Fatal(err)
+	}
+	ref := func(i int) plan.Expr { return &plan.Ref{Index: i, T: table.Columns[i].Type} }
+	is := func(f plan.Function, e plan.Expr) plan.Expr {
+		return &plan.Call{Function: f, Args: []plan.Expr{e}, T: boolean}
+	}
+	input := &plan.Filter{Input: &plan.Scan{Table: table}, Condition: is(plan.Not, is(plan.IsNull, ref(0)))}
+	texts := func(values []sqltype.Value) (out []string) {
+		for _, v := range values {
+			out = append(out, v.(string))
+		}
+		return out
+	}
+	back := texts(many)
+	slices.Reverse(back)
+	for name, test := range map[string]struct {
+		keys   []int
+		listed [][]string
+		places int
+	}{
+		"many":     {[]int{1}, [][]string{texts(many)}, 1},
+		"few":      {[]int{2}, [][]string{texts(few)}, 1},
+		"both":     {[]int{2, 1}, [][]string{texts(few), texts(many)}, 2},
+		"less":     {[]int{1}, [][]string{texts(many)[:35]}, 0},
+		"reversed": {[]int{1}, [][]string{back}, 0},
+		"one":      {[]int{1, 2}, [][]string{back, texts(few)}, 1},
+	} {
+		b := &plan.Bounded{Input: input, Listed: test.listed, MaxGroups: 2, MaxRows: 2, Contributions: []plan.Contribution{{Kind: plan.Added, Value: &plan.Literal{Value: int64(1), T: bigint}}}}
+		for _, i := range test.keys {
+			b.Keys, b.Names = append(b.Keys, ref(i)), append(b.Names, "")
+		}
+		q := released(t, b)
+		if q.Totals == nil {
+			t.Fatalf("%s: there is no form over copies", name)
+		}
+		if n := len(regexp.MustCompile(engine.PlaceColumn+`\d AS k`).FindAllString(q.Totals.SQL, -1)); n != test.places {
+			t.Errorf("%s: %d places are read, want %d: %s", name, n, test.places, q.Totals.SQL)
+		}
+		conn, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.Raw(func(c any) error { // which says no if the function is known
+			return least.Totals{Values: q.Totals.Values, Totals: q.Totals.Totals}.Register(c.(*duckdb.Conn))
+		})
+		conn.Close()
+		for salt := range 3 {
+			want := sortedRows(t, db, q.SQL, salt)
+			for copy, alike := range map[string]bool{"laid": true, "turned": test.places == 0} {
+				got := sortedRows(t, db, strings.ReplaceAll(q.Totals.SQL, `"discreet_laid_t"`, copy), salt)
+				if reflect.DeepEqual(got, want) != alike || len(want) == 0 {
+					t.Errorf("%s, salt %d, %s: %.200s, want %.200s", name, salt, copy, got, want)
+				}
+			}
+		}
+	}
+}
+
 // A copy has no values on a grid of columns without bounds, of bounds that are looked for in the data or that are too wide for exact sums, and of
 // tables whose units are rows.
 func TestFixedColumns(t *testing.T) {
@@ -207,7 +295,7 @@ func TestFixedColumns(t *testing.T) {
 		"auto":          {auto, catalog.UnitColumn, 0},
 		"rows as units": {c("bigint", int64(0), int64(5)), catalog.UnitRow, 0},
 	} {
-		columns, err := render.Fixed(&catalog.Table{Name: "t", Columns: []*catalog.Column{test.column}, Unit: catalog.Unit{Kind: test.kind, Column: test.column}})
+		columns, err := render.Beside(&catalog.Table{Name: "t", Columns: []*catalog.Column{test.column}, Unit: catalog.Unit{Kind: test.kind, Column: test.column}})
 		if err != nil || len(columns) != test.n {
 			t.Errorf("%s: %q, %v", name, columns, err)
 		}

@@ -57,37 +57,40 @@ func (w *bounded) totals(r *renderer, rows []string) *engine.Totals {
 	if some { // what is of no row that counts is not computed
 		guard = func(value string) string { return "CASE WHEN f THEN " + value + " END" }
 	}
-	shown, code, all := []string{"f"}, "", 1
+	over := w.over(b.Input)
+	shown, numbers, all := []string{"f"}, []string{}, 1
 	for i, k := range b.Keys {
 		key, texts := w.keys[i], w.listed(i)
-		place := key
+		place, is := key, key+" >= 0"
 		if of := w.ranged(i); of != nil {
-			place = of.place(key)
-		} else if w.placing(i) != nil {
-			shown, place = append(shown, key+" > 0"), "("+key+" - 1)"
+			place, is = of.place(key), ""
+		} else if len(texts) > positions {
+			place, is = "enum_code("+key+")", key+" IS NOT NULL"
 		} else {
-			shown = append(shown, key+" >= 0")
-			if len(texts) > positions {
-				place = "CAST(enum_code(" + key + ") AS BIGINT)"
-				shown[len(shown)-1] = key + " IS NOT NULL"
-			} else {
-				rows[1+i] = d.position(w.scope.expr(k), w.texts(texts)) + " AS " + key
+			if w.placing(i) != nil {
+				place, is = key+" - 1", key+" > 0"
 			}
+			rows[1+i] = over.placed(k, texts) + " AS " + key
 		}
-		if code += place; all > 1 {
-			code += fmt.Sprintf(" * %d", all)
+		if is != "" && len(b.Keys) > 1 { // the place of one key alone is none
+			shown = append(shown, is)
 		}
-		code += " + "
+		number := "CAST(" + place + " AS INTEGER)"
+		if all > 1 {
+			number += fmt.Sprintf(" * %d", all)
+		}
+		numbers = append(numbers, number)
 		all *= w.count(i)
 	}
-	groups := int64(all)
-	code = at("("+code+"0)", rowBits)
+	groups, order, hash := int64(all), "CAST(0 AS UBIGINT)", "CAST(0 AS UBIGINT)"
 	if w.cuts() { // else all groups are kept, in whatever order
-		groups, code = b.MaxGroups, d.high(w.hash(w.keys), packedBits)+" | "+code
+		groups, order = b.MaxGroups, w.hash(w.keys)
 	}
-	asked, hash := []string{fmt.Sprint(groups), fmt.Sprint(b.MaxRows), fmt.Sprint(all)}, "CAST(0 AS UBIGINT)"
+	if len(numbers) == 0 {
+		numbers = []string{"CAST(0 AS INTEGER)"}
+	}
+	asked := []string{fmt.Sprint(groups), fmt.Sprint(b.MaxRows), fmt.Sprint(all)}
 	var values []string
-	over := w.over(b.Input)
 	last := len(b.Keys) // of rows
 	for i, c := range b.Contributions {
 		if c.Value != nil {
@@ -126,7 +129,7 @@ func (w *bounded) totals(r *renderer, rows []string) *engine.Totals {
 	if len(values) > totalValues || len(b.Contributions) > totalsMost || groups > mostGroups || groups*held > totalBytes {
 		return nil
 	}
-	arguments := append([]string{"n", "m", strings.Join(shown, " AND "), code, hash}, values...)
+	arguments := append([]string{"n", "m", strings.Join(shown, " AND "), strings.Join(numbers, " + "), order, hash}, values...)
 	text := d.totals(len(values), len(b.Contributions), strings.Join(asked, " "), arguments,
 		fmt.Sprintf("SELECT %s, n, m, f FROM (%s) AS t", strings.Join(rows, ", "), of))
 	columns := w.textsOf(d)

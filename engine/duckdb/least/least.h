@@ -7,7 +7,7 @@ typedef uint64_t idx_t;
 typedef struct { uint64_t lower; int64_t upper; } duckdb_hugeint;
 typedef struct { uint64_t offset, length; } duckdb_list_entry;
 typedef enum { DuckDBSuccess = 0, DuckDBError = 1 } duckdb_state;
-enum { DUCKDB_TYPE_BOOLEAN = 1, DUCKDB_TYPE_BIGINT = 5, DUCKDB_TYPE_UBIGINT = 9, DUCKDB_TYPE_HUGEINT = 16, DUCKDB_TYPE_VARCHAR = 17 };
+enum { DUCKDB_TYPE_BOOLEAN = 1, DUCKDB_TYPE_INTEGER = 4, DUCKDB_TYPE_BIGINT = 5, DUCKDB_TYPE_UBIGINT = 9, DUCKDB_TYPE_HUGEINT = 16, DUCKDB_TYPE_VARCHAR = 17 };
 
 typedef void *duckdb_connection, *duckdb_aggregate_function, *duckdb_aggregate_state, *duckdb_logical_type, *duckdb_function_info,
     *duckdb_data_chunk, *duckdb_vector;

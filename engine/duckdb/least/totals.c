@@ -76,7 +76,7 @@ static int ask(question *q, const char *at, uint32_t totals, uint32_t values) {
 		at = integer(at, &x[i]);
 		if (*at == ' ') at++;
 	}
-	if (x[0] < 1 || x[0] > 1 << 10 || x[1] < 0 || x[1] > LEAST_ROWS || x[2] < 1 || x[2] > 1 << 20) return 0;
+	if (x[0] < 1 || x[0] > 1 << 10 || x[1] < 0 || x[1] > LEAST_ROWS || x[2] < 1 || x[2] > 1 << (LEAST_CODE_BITS - LEAST_ROW_BITS)) return 0;
 	*q = (question){.groups = (uint64_t)x[0], .rows = (uint64_t)x[1], .all = (uint32_t)x[2], .totals = totals, .values = values};
 	for (uint32_t i = 0; i < totals; i++) {
 		q->total[i].kind = *at++;
@@ -158,9 +158,14 @@ static inline uint32_t place(const state *s, unit *u, uint64_t code) {
 	g->rows = 0;
 	g->has = g->kept = 0;
 	if (u->used == s->asked.groups) {
-		u->greatest = 0;
-		for (uint32_t j = 1; j < u->used; j++)
-			if (u->codes[j] > u->codes[u->greatest]) u->greatest = j;
+		uint64_t most = u->codes[0];
+		uint32_t at = 0;
+		for (uint32_t j = 1; j < u->used; j++) { // without branches, which nobody could foresee
+			int more = u->codes[j] > most;
+			most = more ? u->codes[j] : most;
+			at = more ? j : at;
+		}
+		u->greatest = at;
 	}
 	return i;
 }
@@ -346,7 +351,7 @@ static state *begin(duckdb_function_info info, const text *t) {
 static inline int valid(const uint64_t *bits, idx_t i) { return !bits || bits[i / 64] >> (i % 64) & 1; }
 
 static void update(duckdb_function_info info, duckdb_data_chunk rows, duckdb_aggregate_state *states) {
-	enum { asks, number, all, shown, code, hash, first };
+	enum { asks, number, all, shown, place_of, order, hash, first };
 	uint32_t values = values_of(info);
 	idx_t n = duckdb_data_chunk_get_size(rows);
 	void *data[first + LEAST_SUMS];
@@ -357,13 +362,16 @@ static void update(duckdb_function_info info, duckdb_data_chunk rows, duckdb_agg
 		has[j] = duckdb_vector_get_validity(v);
 	}
 	row x = {0};
+	state *s = NULL;
 	const char *wrong = NULL;
 	for (idx_t i = 0; i < n && !wrong; i++) {
-		state *s = *(state **)states[i];
-		if (!s) s = *(state **)states[i] = begin(info, (text *)data[asks] + i);
-		if (!whole(s)) {
-			wrong = no_memory;
-			break;
+		if (i == 0 || states[i] != states[i - 1]) {
+			s = *(state **)states[i];
+			if (!s) s = *(state **)states[i] = begin(info, (text *)data[asks] + i);
+			if (!whole(s)) {
+				wrong = no_memory;
+				break;
+			}
 		}
 		unit *u = s->now;
 		int64_t of = ((int64_t *)data[number])[i], rows_of = ((int64_t *)data[all])[i];
@@ -381,12 +389,13 @@ static void update(duckdb_function_info info, duckdb_data_chunk rows, duckdb_agg
 			break;
 		}
 		u->seen++;
-		if (!valid(has[shown], i) || !((uint8_t *)data[shown])[i] || !valid(has[code], i)) continue;
-		uint64_t c = ((uint64_t *)data[code])[i] >> LEAST_ROW_BITS << LEAST_ROW_BITS;
-		if ((c >> LEAST_ROW_BITS & ((1u << (LEAST_CODE_BITS - LEAST_ROW_BITS)) - 1)) >= s->asked.all) {
+		int32_t at = ((int32_t *)data[place_of])[i];
+		if (!valid(has[shown], i) || !((uint8_t *)data[shown])[i] || !valid(has[place_of], i) || at < 0) continue;
+		if ((uint32_t)at >= s->asked.all) {
 			wrong = no_copy;
 			break;
 		}
+		uint64_t c = ((uint64_t *)data[order])[i] >> (LEAST_CODE_BITS + 1) << LEAST_CODE_BITS | (uint64_t)at << LEAST_ROW_BITS;
 		uint32_t p = place(s, u, c);
 		if (p == nowhere) continue;
 		group *g = group_of(s, u, p);
@@ -487,7 +496,7 @@ int discreet_totals_register(duckdb_connection connection, int values, int total
 	char name[64];
 	snprintf(name, sizeof name, "discreet_totals_%d_%d", values, totals);
 	duckdb_logical_type varchar = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR), boolean = duckdb_create_logical_type(DUCKDB_TYPE_BOOLEAN),
-		integer = duckdb_create_logical_type(DUCKDB_TYPE_BIGINT), unsigned_integer = duckdb_create_logical_type(DUCKDB_TYPE_UBIGINT),
+		number = duckdb_create_logical_type(DUCKDB_TYPE_INTEGER), integer = duckdb_create_logical_type(DUCKDB_TYPE_BIGINT), unsigned_integer = duckdb_create_logical_type(DUCKDB_TYPE_UBIGINT),
 		huge = duckdb_create_logical_type(DUCKDB_TYPE_HUGEINT);
 	duckdb_logical_type types[1 + LEAST_TOTALS] = {integer};
 	char text[LEAST_TOTALS][8];
@@ -501,7 +510,7 @@ int discreet_totals_register(duckdb_connection connection, int values, int total
 
 	duckdb_aggregate_function f = duckdb_create_aggregate_function();
 	duckdb_aggregate_function_set_name(f, name);
-	duckdb_logical_type parameters[] = {varchar, integer, integer, boolean, integer, unsigned_integer};
+	duckdb_logical_type parameters[] = {varchar, integer, integer, boolean, number, unsigned_integer, unsigned_integer};
 	for (size_t i = 0; i < sizeof parameters / sizeof parameters[0]; i++) duckdb_aggregate_function_add_parameter(f, parameters[i]);
 	for (int j = 0; j < values; j++) duckdb_aggregate_function_add_parameter(f, integer);
 	duckdb_aggregate_function_set_return_type(f, list);
@@ -514,8 +523,10 @@ int discreet_totals_register(duckdb_connection connection, int values, int total
 	duckdb_destroy_aggregate_function(&f);
 	duckdb_destroy_logical_type(&list);
 	duckdb_destroy_logical_type(&fields);
-	for (size_t i = 0; i < sizeof parameters / sizeof parameters[0]; i++)
-		if (parameters[i] != integer) duckdb_destroy_logical_type(&parameters[i]);
+	duckdb_destroy_logical_type(&varchar);
+	duckdb_destroy_logical_type(&boolean);
+	duckdb_destroy_logical_type(&number);
+	duckdb_destroy_logical_type(&unsigned_integer);
 	duckdb_destroy_logical_type(&huge);
 	duckdb_destroy_logical_type(&integer);
 	return done == DuckDBSuccess;

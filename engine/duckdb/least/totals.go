@@ -23,11 +23,11 @@ const (
 // Totals says which of the functions is meant that read the rows of a copy, of which it is known of every row how many rows its unit
 // has, and return what all units together contribute to each group:
 //
-//	discreet_totals_VALUES_TOTALS(asked VARCHAR, unit BIGINT, rows BIGINT, shown BOOLEAN, code BIGINT, hash UBIGINT, value BIGINT, ...)
+//	discreet_totals_VALUES_TOTALS(asked VARCHAR, unit BIGINT, rows BIGINT, shown BOOLEAN, group INTEGER, order UBIGINT, hash UBIGINT, value BIGINT, ...)
 //	    -> STRUCT(g BIGINT, x0 HUGEINT, ...)[]
 //
-// It is called without GROUP BY, over all rows of the copy: rows that are not shown, and those whose code is NULL, are in no
-// group, but must come. Codes are those of the package, and a group's number is in 16 of their last 24 bits, above the last 8. What is asked is
+// It is called without GROUP BY, over all rows of the copy: rows that are not shown, and those whose group is NULL or negative, are in no
+// group, but must come. A group's code is that of the package: the first 39 bits of the order, which is a hash of unit and group, and 16 of the group's number, above the last 8. What is asked is
 // a constant: L0, R and the number of groups, and of each total
 //
 //	n              rows, R of a unit and group at most

@@ -19,7 +19,7 @@ import (
 const copied = `CREATE TABLE rows AS SELECT *, dense_rank() OVER (ORDER BY u) AS n, count(*) OVER (PARTITION BY u) AS m FROM
 	(SELECT CASE WHEN i % 4 = 0 THEN 7 ELSE CAST(hash(i, 1) % 40000 AS BIGINT) END AS u, CAST(hash(i, 2) % 30 AS BIGINT) AS g, hash(i, 4) % 10 > 0 AS f, hash(hash(i, 5) % 999) AS hr,
 		CASE WHEN i % 5 > 0 THEN CAST(hash(i, 3) >> 1 AS BIGINT) - 4611686018427387904 END AS a, CASE WHEN i % 3 > 0 THEN CAST(i % 100 AS BIGINT) - 50 END AS b, i FROM range(400000) AS t(i));
-	CREATE TABLE coded AS SELECT *, (CAST(hash(u, g) >> 1 AS BIGINT) & 9223372036837998592) | g * 256 AS code FROM rows;
+	CREATE TABLE coded AS SELECT *, hash(u, g) AS o, (CAST(o >> 1 AS BIGINT) & 9223372036837998592) | g * 256 AS code FROM rows;
 	CREATE TABLE sorted AS FROM coded ORDER BY u;
 	CREATE TABLE shuffled AS FROM coded ORDER BY hash(i)`
 
@@ -53,7 +53,7 @@ func TestTotals(t *testing.T) {
 	for _, settings := range []string{"SET threads = 1", "SET threads = 4", "SET preserve_insertion_order = false"} {
 		run(settings)
 		for _, table := range []string{"sorted", "shuffled", "coded"} {
-			run(fmt.Sprintf("CREATE OR REPLACE TABLE mine AS SELECT unnest(x, recursive := true) FROM (SELECT %s('4 3 30 n a0 a1 c1:-20:30 u s1', n, m, f, code, hr, a, b) AS x FROM %s)", f.Name(), table))
+			run(fmt.Sprintf("CREATE OR REPLACE TABLE mine AS SELECT unnest(x, recursive := true) FROM (SELECT %s('4 3 30 n a0 a1 c1:-20:30 u s1', n, m, f OR i %% 3 = 0, CASE WHEN f THEN g::INTEGER WHEN i %% 2 = 0 THEN -g::INTEGER - 1 END, o, hr, a, b) AS x FROM %s)", f.Name(), table))
 			var differ, all int
 			if err := conn.QueryRowContext(t.Context(), "SELECT (SELECT count(*) FROM (FROM mine EXCEPT FROM theirs)) + (SELECT count(*) FROM (FROM theirs EXCEPT FROM mine)), (SELECT count(*) FROM mine)").Scan(&differ, &all); err != nil {
 				t.Fatal(err)
@@ -70,7 +70,7 @@ func TestTotalsUnderPressure(t *testing.T) {
 	f := least.Totals{Values: 2, Totals: 6}
 	conn := totals(t, copied, f)
 	ask := func(ctx context.Context, table string) (text string, err error) {
-		return text, conn.QueryRowContext(ctx, fmt.Sprintf("SELECT string_agg(t::VARCHAR, ' ' ORDER BY t.g) FROM (SELECT unnest(x, recursive := true) FROM (SELECT %s('4 3 30 n a0 a1 c1:-20:30 u s1', n, m, f, code, hr, a, b) AS x FROM %s)) AS t", f.Name(), table)).Scan(&text)
+		return text, conn.QueryRowContext(ctx, fmt.Sprintf("SELECT string_agg(t::VARCHAR, ' ' ORDER BY t.g) FROM (SELECT unnest(x, recursive := true) FROM (SELECT %s('4 3 30 n a0 a1 c1:-20:30 u s1', n, m, f, g::INTEGER, o, hr, a, b) AS x FROM %s)) AS t", f.Name(), table)).Scan(&text)
 	}
 	want, err := ask(t.Context(), "sorted")
 	if err != nil {
@@ -114,8 +114,24 @@ func TestTotalsOfExtremes(t *testing.T) {
 		"1 1 1 n c0:-170141183460469231731687303715884105727:170141183460469231731687303715884105727": "1 9223372036854775805",
 	} {
 		var got string
-		if err := conn.QueryRowContext(t.Context(), fmt.Sprintf("SELECT x0 || ' ' || x1 FROM (SELECT unnest(x, recursive := true) FROM (SELECT %s('%s', n, m, true, 0, 7::UBIGINT, v) AS x FROM t))", f.Name(), asked)).Scan(&got); err != nil || got != want {
+		if err := conn.QueryRowContext(t.Context(), fmt.Sprintf("SELECT x0 || ' ' || x1 FROM (SELECT unnest(x, recursive := true) FROM (SELECT %s('%s', n, m, true, 0::INTEGER, 0::UBIGINT, 7::UBIGINT, v) AS x FROM t))", f.Name(), asked)).Scan(&got); err != nil || got != want {
 			t.Errorf("%s: %q, %v, want %q", asked, got, err, want)
+		}
+	}
+}
+
+// Of a unit's groups those come first whose orders have the least first 39 bits, and of these those with the least numbers, as elsewhere.
+func TestTotalsInOrder(t *testing.T) {
+	f := least.Totals{Totals: 1}
+	conn := totals(t, "SET threads = 1", f)
+	for orders, want := range map[string]int{
+		"5 << 25 | 9, 5 << 25 | 1": 0, "6 << 25, 5 << 25": 1, "5 << 25, 6 << 25": 0, "5 << 25 | 33554431, 6 << 25": 0,
+		"18446744073709551615, 9223372036854775807": 1, "9223372036854775807, 9223372036854775808": 0, "18446744073709551615, 18446744073709551614": 0,
+	} {
+		var got int
+		if err := conn.QueryRowContext(t.Context(), fmt.Sprintf("SELECT g FROM (SELECT unnest(x, recursive := true) FROM (SELECT %s('1 1 2 u', 1, 2, true, g::INTEGER, o::UBIGINT, 0::UBIGINT) AS x FROM "+
+			"(SELECT unnest([%s]) AS o, unnest([0, 1]) AS g)))", f.Name(), orders)).Scan(&got); err != nil || got != want {
+			t.Errorf("%s: group %d, %v, want %d", orders, got, err, want)
 		}
 	}
 }
@@ -126,7 +142,7 @@ func TestTotalsOfOtherRows(t *testing.T) {
 	f := least.Totals{Totals: 1}
 	conn := totals(t, copied, f)
 	ask := func(asked, from string) (n int, err error) {
-		return n, conn.QueryRowContext(context.Background(), fmt.Sprintf("SELECT count(*) FROM (SELECT unnest(x) FROM (SELECT %s('%s', n, m, f, code, 0::UBIGINT) AS x FROM %s))", f.Name(), asked, from)).Scan(&n)
+		return n, conn.QueryRowContext(context.Background(), fmt.Sprintf("SELECT count(*) FROM (SELECT unnest(x) FROM (SELECT %s('%s', n, m, f, g::INTEGER, o, 0::UBIGINT) AS x FROM %s))", f.Name(), asked, from)).Scan(&n)
 	}
 	for from, want := range map[string]int{"sorted": 30, "sorted WHERE false": 0, "sorted WHERE n < 20": 0} {
 		if n, err := ask("4 3 30 n", from); err != nil || want > 0 && n != want || want == 0 && strings.Contains(from, "false") && n != 0 {
@@ -134,7 +150,7 @@ func TestTotalsOfOtherRows(t *testing.T) {
 		}
 	}
 	for _, from := range []string{"sorted WHERE i <> 77", "shuffled WHERE i <> 77", "(SELECT * REPLACE (CASE WHEN i = 80 THEN m + 1 ELSE m END AS m) FROM shuffled)", "(FROM sorted UNION ALL FROM sorted WHERE i = 77)",
-		"(SELECT * REPLACE (CASE WHEN i <> 77 THEN n END AS n) FROM sorted)", "(SELECT * REPLACE (code | 65280 AS code) FROM sorted)"} {
+		"(SELECT * REPLACE (CASE WHEN i <> 77 THEN n END AS n) FROM sorted)", "(SELECT * REPLACE (g + 30 AS g) FROM sorted)"} {
 		if n, err := ask("4 3 30 n", from); err == nil {
 			t.Errorf("%s: %d groups", from, n)
 		}
@@ -149,14 +165,14 @@ func TestTotalsOfOtherRows(t *testing.T) {
 		"(1, 3), (2, 1), (1, 2)":                 false,
 		"(1, 3), (1, 3), (2, 1), (1, 3), (1, 3)": false, // a row too many after a wait
 	} {
-		if n, err := ask("4 3 30 n", "(SELECT n, m, true AS f, 0 AS code FROM (VALUES "+rows+") AS v(n, m))"); (err == nil) != want || want && n != 1 {
+		if n, err := ask("4 3 30 n", "(SELECT n, m, true AS f, 0 AS g, 0::UBIGINT AS o FROM (VALUES "+rows+") AS v(n, m))"); (err == nil) != want || want && n != 1 {
 			t.Errorf("%s: %d groups, %v", rows, n, err)
 		}
 	}
 	if n, err := ask(fmt.Sprintf("4 %d 30 n", least.MostRows), "sorted"); err != nil || n != 30 {
 		t.Errorf("%d groups of most rows, %v", n, err)
 	}
-	for _, asked := range []string{fmt.Sprintf("4 %d 30 n", least.MostRows+1), "", "n", "4 3 30", "4 3 30 x", "4 3 30 a0", "4 3 30 n n", "0 3 30 n", "4 3 0 n", "4 3 30 c0:1", "4 3 30 n ", strings.Repeat("9", 2000)} {
+	for _, asked := range []string{fmt.Sprintf("4 %d 30 n", least.MostRows+1), "", "n", "4 3 30", "4 3 30 x", "4 3 30 a0", "4 3 30 n n", "0 3 30 n", "4 3 0 n", "4 3 65537 n", "4 3 30 c0:1", "4 3 30 n ", strings.Repeat("9", 2000)} {
 		if _, err := ask(asked, "sorted"); err == nil && asked != "4 3 30 n " {
 			t.Errorf("%q is asked", asked)
 		}
