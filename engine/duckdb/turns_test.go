@@ -20,7 +20,7 @@ func within(function string) bool {
 	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)])
 	for {
 		frame, more := frames.Next()
-		if strings.Contains(frame.Function, "/engine/duckdb.") && strings.HasSuffix(frame.Function, "."+function) {
+		if strings.Contains(frame.Function, "/engine/duckdb.") && strings.HasSuffix(frame.Function, function) {
 			return true
 		}
 		if !more {
