@@ -172,7 +172,7 @@ func (d *doubter) expr(e plan.Expr) {
 func (d *doubter) call(e *plan.Call) {
 	switch e.Function {
 	case plan.Divide, plan.Modulo:
-		if r := d.facts.rangeOf(d.input, e.Args[1]); r.bounded() && r.lower.Sign() == 0 && r.upper.Sign() == 0 && isConstant(e.Args[1]) {
+		if d.isZero(e.Args[1]) {
 			d.say(e.Span, "division by 0: always NULL")
 		} else if e.Function == plan.Divide && e.T.IsInteger() && d.aggregated(e.Args[0]) && d.aggregated(e.Args[1]) {
 			d.say(e.Span, "both sides are whole numbers, so that the quotient loses its fraction: convert one, as in sum(x)::numeric / count(*)")
@@ -219,6 +219,14 @@ func (d *doubter) aggregated(e plan.Expr) bool {
 		return !found
 	})
 	return found
+}
+
+func (d *doubter) isZero(e plan.Expr) bool {
+	if !isConstant(e) { // of quotients in quotients, each would be looked through once for each around it
+		return false
+	}
+	r := d.facts.rangeOf(d.input, e)
+	return r.bounded() && r.lower.Sign() == 0 && r.upper.Sign() == 0
 }
 
 func isConstant(e plan.Expr) bool {

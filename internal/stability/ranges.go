@@ -3,6 +3,7 @@ package stability
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -50,6 +51,24 @@ func (r interval) short() interval {
 		return end
 	}
 	return interval{fits(r.lower), fits(r.upper)}
+}
+
+// computed rounds the ends of doubles to doubles, as engines do with what lies between: that keeps the order. Exact quotients of
+// quotients would have ever more digits.
+func (r interval) computed(t sqltype.Type) interval {
+	if t.Kind != sqltype.Double {
+		return r
+	}
+	to := func(end *big.Rat) *big.Rat {
+		if end == nil {
+			return nil
+		}
+		if f, _ := end.Float64(); !math.IsInf(f, 0) {
+			return new(big.Rat).SetFloat64(f)
+		}
+		return end
+	}
+	return interval{to(r.lower), to(r.upper)}
 }
 
 func point(r *big.Rat) interval { return interval{r, r} }
@@ -117,26 +136,34 @@ func (f *facts) rangeOf(n plan.Node, e plan.Expr) interval {
 	case *plan.Cast:
 		return castRange(e, f.rangeOf(n, e.Arg))
 	case *plan.Case:
-		var r interval
-		for i, w := range e.Whens {
-			if i == 0 {
-				r = f.rangeOf(n, w.Result)
-			} else {
-				r = r.hull(f.rangeOf(n, w.Result))
-			}
+		results := []plan.Expr{}
+		for _, w := range e.Whens {
+			results = append(results, w.Result)
 		}
-		if e.Else != nil && !isNull(e.Else) {
-			r = r.hull(f.rangeOf(n, e.Else))
+		if e.Else != nil {
+			results = append(results, e.Else)
 		}
-		return r
+		return f.rangeOfAny(n, results)
 	case *plan.Call:
 		args := make([]interval, len(e.Args))
 		for i, a := range e.Args {
 			args[i] = f.rangeOf(n, a)
 		}
-		return callRange(e, args).short()
+		return callRange(e, args).computed(e.T).short()
 	}
 	return interval{}
+}
+
+// rangeOfAny is where the values of any of the expressions lie: NULL is none.
+func (f *facts) rangeOfAny(n plan.Node, all []plan.Expr) (r interval) {
+	for i, e := range slices.DeleteFunc(all, isNull) {
+		if of := f.rangeOf(n, e); i == 0 {
+			r = of
+		} else {
+			r = r.hull(of)
+		}
+	}
+	return r
 }
 
 func isNull(e plan.Expr) bool {
@@ -144,22 +171,29 @@ func isNull(e plan.Expr) bool {
 	return ok && l.Value == nil
 }
 
-// rounded widens r to whole numbers where a cast to an integer type rounds.
+// rounded widens r to what a cast to an exact type rounds to.
 func rounded(r interval, to, from sqltype.Type) interval {
-	if to.IsInteger() && !from.IsInteger() {
+	switch {
+	case to.IsInteger() && !from.IsInteger():
 		return outward(r)
+	case to.Kind == sqltype.DecimalKind && !from.IsInteger():
+		return outwardTo(unitOf(to), r)
 	}
 	return r
 }
 
-func outward(r interval) interval {
-	if r.lower != nil {
-		r.lower = new(big.Rat).SetInt(floor(r.lower))
+func outward(r interval) interval { return outwardTo(big.NewRat(1, 1), r) }
+
+// outwardTo widens r to multiples of a unit.
+func outwardTo(unit *big.Rat, r interval) interval {
+	to := func(end *big.Rat, rounded func(*big.Rat) *big.Int) *big.Rat {
+		if end == nil {
+			return nil
+		}
+		units := new(big.Rat).SetInt(rounded(new(big.Rat).Quo(end, unit)))
+		return units.Mul(units, unit)
 	}
-	if r.upper != nil {
-		r.upper = new(big.Rat).SetInt(ceil(r.upper))
-	}
-	return r
+	return interval{to(r.lower, floor), to(r.upper, ceil)}
 }
 
 func callRange(e *plan.Call, args []interval) interval {
@@ -201,19 +235,12 @@ func callRange(e *plan.Call, args []interval) interval {
 	case plan.Sign:
 		return between(-1, 1)
 	case plan.Floor, plan.Ceil, plan.Round, plan.Trunc:
+		if len(e.Args) == 2 { // to tens, too
+			return interval{roundedEnd(e, args[0].lower), roundedEnd(e, args[0].upper)}
+		}
 		return outward(args[0])
-	case plan.Greatest:
-		r := args[0]
-		for _, a := range args[1:] {
-			r = interval{maxOf(r.lower, a.lower), greater(r.upper, a.upper)}
-		}
-		return r
-	case plan.Least:
-		r := args[0]
-		for _, a := range args[1:] {
-			r = interval{lesser(r.lower, a.lower), minOf(r.upper, a.upper)}
-		}
-		return r
+	case plan.Greatest, plan.Least:
+		return extremeRange(e, args)
 	case plan.Coalesce:
 		r := args[0]
 		for i, a := range args[1:] {
@@ -250,6 +277,44 @@ func callRange(e *plan.Call, args []interval) interval {
 	return interval{}
 }
 
+// extremeRange: GREATEST and LEAST pass over NULL, so that an argument that can be NULL does not bound the others.
+func extremeRange(e *plan.Call, args []interval) interval {
+	r := args[0]
+	for _, a := range args[1:] {
+		r = r.hull(a)
+	}
+	for i, a := range args {
+		switch {
+		case !neverNull(e.Args[i]):
+		case e.Function == plan.Greatest:
+			r.lower = maxOf(r.lower, a.lower)
+		default:
+			r.upper = minOf(r.upper, a.upper)
+		}
+	}
+	return r
+}
+
+// neverNull reports whether an expression is plainly a value in each row.
+func neverNull(e plan.Expr) bool {
+	switch e := e.(type) {
+	case *plan.Literal:
+		return e.Value != nil
+	case *plan.Cast:
+		return e.T.Kind == sqltype.Double && neverNull(e.Arg)
+	case *plan.Call:
+		return slices.Contains([]plan.Function{plan.Greatest, plan.Least, plan.Coalesce}, e.Function) && slices.ContainsFunc(e.Args, neverNull)
+	}
+	return false
+}
+
+func roundedEnd(e *plan.Call, end *big.Rat) *big.Rat {
+	if end == nil {
+		return nil
+	}
+	return roundedBy(e, end)
+}
+
 // curved is an end that a growing function has moved; nil where its value is not finite.
 func curved(end *big.Rat, f func(float64) float64) *big.Rat {
 	if end == nil {
@@ -265,13 +330,14 @@ func powerRange(x, p interval) interval {
 		return interval{}
 	}
 	exponent, _ := p.lower.Float64()
+	whole, odd := math.Mod(exponent, 1) == 0, math.Mod(exponent, 2) == 1
 	to := func(end *big.Rat) *big.Rat {
 		return curved(end, func(v float64) float64 { return math.Pow(v, exponent) })
 	}
 	switch {
-	case x.lower.Sign() >= 0 || p.lower.IsInt() && p.lower.Num().Bit(0) == 1:
+	case x.lower.Sign() >= 0 || odd:
 		return interval{to(x.lower), to(x.upper)}
-	case p.lower.IsInt():
+	case whole:
 		return interval{new(big.Rat), to(greater(negated(x.lower), x.upper))}
 	}
 	return interval{lower: new(big.Rat), upper: to(x.upper)} // a negative number has no such power

@@ -34,6 +34,14 @@ func TestRangesOfExpressions(t *testing.T) {
 		{"power(cost - 6000, 2)", "visits", "[0 36000000]"},
 		{"power(cost - 1000, 3)", "visits", "[-1e+09 6.4e+10]"},
 		{"power(cost - 1000, 0.5)", "visits", "[0 63.245553]"},
+		{"CASE WHEN age > 50 THEN NULL ELSE cost END", "visits", "[0 5000]"},
+		{"greatest(age, cost + 200)", "visits", "[0 5200]"}, // age where there is no cost
+		{"greatest(cost + 200, 100)", "visits", "[100 5200]"},
+		{"least(greatest(cost / 0, 0), 100)", "visits", "[0 100]"},
+		{"least(cost / 0, age)", "visits", "D049"},
+		{"round(bill + 50, -2)", "visits", "[100 5100]"},
+		{"trunc(bill + 50, -2)", "visits", "[0 5000]"},
+		{"(age / 7.0)::numeric(4,1) * 10", "visits", "[0.0 172.0]"},
 		{"extract(month FROM stay)", "visits", "D049"},
 		{"extract(epoch FROM stay)", "visits", "D049"},
 		{"extract(epoch FROM seen_at + INTERVAL '1 month')", "visits", "D049"}, // of 28 days, or of 31

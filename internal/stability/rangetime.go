@@ -10,11 +10,12 @@ import (
 // Intervals of points in time are in days of dates, and in microseconds of all else: of
 // timestamps since 1970, of times since midnight, of intervals (as far as they have no months) in all.
 
-// extent is the place of a constant in its interval; false of one that has none.
+// extent is the place of a constant in its interval; false of one that has none, such as an interval
+// with months, or one of days less hours: its days are not those that its length has.
 func extent(v sqltype.Value) (*big.Rat, bool) {
 	if i, ok := v.(sqltype.Interval); ok {
 		length := new(big.Rat).Mul(big.NewRat(int64(i.Days), 1), big.NewRat(dayMicros, 1))
-		return length.Add(length, big.NewRat(i.Micros, 1)), i.Months == 0
+		return length.Add(length, big.NewRat(i.Micros, 1)), i.Months == 0 && (i.Days >= 0 && i.Micros >= 0 || i.Days <= 0 && i.Micros <= 0)
 	}
 	return ordinal(v)
 }

@@ -2,6 +2,8 @@ package stability_test
 
 import (
 	"errors"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/discreet-dp/discreet/catalog"
@@ -55,6 +57,21 @@ func TestAccepted(t *testing.T) {
 		_, err := analyze(c, sql)
 		return err
 	})
+}
+
+// Quotients within quotients are each looked through once, in numbers of few digits.
+func TestNestedQuotientsTakeNoTime(t *testing.T) {
+	c := load(t)
+	sql := "SELECT avg(" + strings.Repeat("(age + 1) / (cost + 1.12345678 + ", 90) + "cost" + strings.Repeat(")", 90) + ") FROM visits"
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := analyze(c, sql); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if taken := (after.TotalAlloc - before.TotalAlloc) >> 20; taken > 60 {
+		t.Errorf("%d MiB were allocated", taken)
+	}
 }
 
 // What is known of a column that is used twice, level upon level, is found once
