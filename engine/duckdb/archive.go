@@ -44,6 +44,9 @@ import (
 //
 // That files change between this look and a query shows as for every copy: see steady.
 //
+// One change is not seen: where another folder stands in the place of the files' while a copy is made, and the first is back before its end, the
+// system tells the same of the files as before, and the copy has the rows of the other folder. Who prepares a table leaves its folders in their places.
+//
 // A copy of files that are gone or have changed is removed by the next process that opens the
 // archive; beyond a number of bytes, those are that were not used for longest. Trouble with an
 // archive is no failure of a statement: the files are read as if there were none.
