@@ -144,6 +144,9 @@ type Table struct {
 	found place // where the source was when the catalog was loaded
 }
 
+// Bounded reports whether a unit's rows are bounded for each statement, or can be where MaxUnitRows bounds them once.
+func (t *Table) Bounded() bool { return t.MaxUnitRows == 0 || t.MaxGroups > 0 }
+
 // HasAuto reports whether bounds of the table, or of its columns, may be found privately.
 func (t *Table) HasAuto() bool {
 	return !t.Public && t.Mapping == nil && (t.Auto || slices.ContainsFunc(t.Columns, func(c *Column) bool { return c.Auto }))

@@ -283,8 +283,8 @@ func readByUnits(t *catalog.Table) bool {
 	return t.Unit.Column != nil && t.Unit.Kind == catalog.UnitColumn && !hasBeside(t)
 }
 
-// numbersUnits reports whether a table's copy has numbers of its units. Of a table with few rows a unit nobody asks for them.
-func numbersUnits(t *catalog.Table) bool { return readByUnits(t) && t.MaxUnitRows == 0 }
+// numbersUnits reports whether a table's copy has numbers of its units. Where every row counts nobody asks for them.
+func numbersUnits(t *catalog.Table) bool { return readByUnits(t) && t.Bounded() }
 
 // ofUnit selects the rows of a copy that have a unit. Where all have, as the copy's own statistics tell, no row is asked.
 func ofUnit(ctx context.Context, c *duckdb.Conn, t *catalog.Table, copy string) (string, error) {

@@ -59,7 +59,7 @@ type placeColumn struct {
 
 // placeColumns are those of which there is one: where units are bounded for each statement, and a list is the owner's.
 func placeColumns(t *catalog.Table) (out []placeColumn) {
-	if t.Unit.Kind != catalog.UnitColumn || t.Mapping != nil || t.MaxUnitRows > 0 {
+	if t.Unit.Kind != catalog.UnitColumn || t.Mapping != nil || !t.Bounded() {
 		return nil
 	}
 	for i, c := range t.Columns {
@@ -156,7 +156,7 @@ func (r *renderer) laid(n plan.Node, unit int, all bool) string {
 	switch n := n.(type) {
 	case *plan.Scan:
 		t := n.Table
-		if t.Unit.Kind != catalog.UnitColumn || unit >= len(t.Columns) || t.Columns[unit] != t.Unit.Column || t.Mapping != nil || all && t.MaxUnitRows > 0 {
+		if t.Unit.Kind != catalog.UnitColumn || unit >= len(t.Columns) || t.Columns[unit] != t.Unit.Column || t.Mapping != nil || all && !t.Bounded() {
 			return ""
 		}
 		return allOf(t, list(len(t.Columns), func(i int) string { return quote(t.Columns[i].Name) + " AS " + column(i) }), all)
