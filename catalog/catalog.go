@@ -144,8 +144,8 @@ type Table struct {
 	found place // where the source was when the catalog was loaded
 }
 
-// Bounded reports whether a unit's rows are bounded for each statement, or can be where MaxUnitRows bounds them once.
-func (t *Table) Bounded() bool { return t.MaxUnitRows == 0 || t.MaxGroups > 0 }
+// Bounded reports whether the rows that the table has of a unit can be bounded for a statement, and not by their number alone.
+func (t *Table) Bounded() bool { return t.MaxUnitRows == 0 || t.MaxGroups > 0 || t.MaxRows > 0 }
 
 // HasAuto reports whether bounds of the table, or of its columns, may be found privately.
 func (t *Table) HasAuto() bool {

@@ -114,6 +114,9 @@ func TestRowsThatAreKeptOnce(t *testing.T) {
 	if !reached["on its grid"] {
 		t.Error("no statement asks a copy for values on their grid")
 	}
+	if !reached["by units"] {
+		t.Error("no statement bounds the kept rows of a copy by the numbers of their units")
+	}
 	t.Logf("reached: %v", reached)
 }
 
@@ -228,6 +231,7 @@ func keptRows(t *testing.T, examples int, f keptFault, reached map[string]bool) 
 					if q.Whole != nil && strings.Contains(q.Whole.SQL, engine.FixedColumn) {
 						reached["on its grid"] = true
 					}
+					reached["by units"] = reached["by units"] || q.Totals != nil
 					q.Salt = int64(draw(1 << 20))
 					var results []groups
 					for _, over := range engines {

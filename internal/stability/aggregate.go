@@ -181,7 +181,7 @@ func (a *analysis) kept(n *plan.Aggregate, r *relation) bool {
 	switch t, l := r.tables[0], n.Limits; {
 	case l != nil && l.Groups > 0:
 		return false
-	case l != nil && l.Rows > 0 || t.MaxGroups == 0 && t.MaxRows == 0:
+	case l != nil && l.Rows > 0 || !t.Bounded():
 		return true
 	}
 	a.certificate.EitherWay = true
