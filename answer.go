@@ -251,6 +251,40 @@ func (s *statement) shown(release, aggregate int) string {
 	return r.Aggregates[aggregate].Name
 }
 
+// clampedNotes says between which bounds values are, and how they are rounded: once for all aggregates of a release of
+// which it is the same.
+func (s *statement) clampedNotes(number int) (notes []string) {
+	r := s.certificate.Releases[number]
+	names := map[string][]string{}
+	for i, g := range r.Aggregates {
+		name := s.shown(number, i)
+		say := func(format string, args ...any) {
+			text := fmt.Sprintf(format, args...)
+			if names[text] == nil {
+				notes = append(notes, text)
+			}
+			if !slices.Contains(names[text], name) {
+				names[text] = append(names[text], name)
+			}
+		}
+		for _, c := range g.Components {
+			comp := r.Components[c]
+			if comp.LowerUnits == nil || comp.Kind == stability.Squares {
+				continue
+			}
+			say("values are clamped to [%v, %v]", *float(comp.LowerUnits, comp.ArgGrid), *float(comp.UpperUnits, comp.ArgGrid))
+			if comp.Kind == stability.Tree && comp.Step.Cmp(big.NewInt(1)) > 0 {
+				apart, _ := comp.Spacing.Float64()
+				say("and rounded to the nearest of %d values, %v apart", comp.Places, apart)
+			}
+		}
+	}
+	for i, text := range notes {
+		notes[i] = strings.Join(names[text], ", ") + ": " + text
+	}
+	return notes
+}
+
 func float(n *big.Int, grid *big.Rat) *float64 {
 	f, _ := new(big.Rat).Mul(new(big.Rat).SetInt(n), grid).Float64()
 	return &f
@@ -318,17 +352,8 @@ func (s *statement) notes() []string {
 		if r.Apart {
 			note("each grouping set has bounds and groups of its own, since a key has no public domain: what sets say does not add up")
 		}
-		for i, g := range r.Aggregates {
-			for _, c := range g.Components {
-				if comp := r.Components[c]; comp.LowerUnits != nil && comp.Kind != stability.Squares {
-					lower, upper := float(comp.LowerUnits, comp.ArgGrid), float(comp.UpperUnits, comp.ArgGrid)
-					note(fmt.Sprintf("%s: values are clamped to [%v, %v]", s.shown(number, i), *lower, *upper))
-					if comp.Kind == stability.Tree && comp.Step.Cmp(big.NewInt(1)) > 0 {
-						apart, _ := comp.Spacing.Float64()
-						note(fmt.Sprintf("%s: and rounded to the nearest of %d values, %v apart", s.shown(number, i), comp.Places, apart))
-					}
-				}
-			}
+		for _, text := range s.clampedNotes(number) {
+			note(text)
 		}
 		for _, text := range s.foundNotes(r) {
 			note(text)

@@ -312,6 +312,10 @@ func offUnit(n *plan.Join, l, r *relation) error {
 	if lu == "" || ru == "" {
 		return d.Try("join along the declared reference, or aggregate each side by its unit first")
 	}
+	if lu == ru { // a table and itself: its names in the statement are other ones
+		column := l.tables[0].Unit.Column.Name
+		return d.Try("add the equality of the units to the condition, as a.%s = b.%s where the two are called a and b", column, column)
+	}
 	return d.Try("add the equality of the units to the condition: %s = %s", lu, ru)
 }
 
