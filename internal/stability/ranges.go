@@ -205,7 +205,14 @@ func callRange(e *plan.Call, args []interval) interval {
 	case plan.Negate:
 		return interval{negated(args[0].upper), negated(args[0].lower)}
 	case plan.Multiply:
-		return product(args[0], args[1])
+		r := product(args[0], args[1])
+		if plan.FormatExpr(e.Args[0]) == plan.FormatExpr(e.Args[1]) { // a square
+			r.lower = new(big.Rat)
+			if a := args[0]; a.bounded() && a.lower.Sign()*a.upper.Sign() > 0 {
+				r.lower = product(a, a).lower
+			}
+		}
+		return r
 	case plan.Divide:
 		r := quotient(args[0], args[1])
 		if e.T.IsInteger() {
