@@ -29,7 +29,7 @@ type Answer struct {
 	Pilot      *Cost
 	Remaining  Remaining
 	Mechanisms []Mechanism
-	// Kept names what chose rows by noisy values: "group selection", "HAVING",
+	// Kept names what chose rows by noisy values: "group selection", "HAVING", "a condition",
 	// "LIMIT", "JOIN". Values that were kept for their size are biased.
 	Kept []string
 	// Notes are what a reader must know to use the numbers rightly.

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"fmt"
+
 	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/sqlparse"
@@ -83,11 +85,27 @@ func (c *context) regression(e *sqlparse.Call) plan.Expr {
 		bothThere = append(bothThere, filter.condition(e.Filter))
 	}
 	condition := boolean(plan.And, e.Span, bothThere...)
-	m.n = c.collect(plan.Aggregation{Function: plan.CountStar, Filter: condition, Name: e.Name.Name, Type: typeOf(sqltype.Bigint), Span: e.Span})
+	count := e.Name.Name
+	if count != "regr_count" { // which it is alone
+		count = "rows of " + count
+	}
+	m.n = c.collect(plan.Aggregation{Function: plan.CountStar, Filter: condition, Name: count, Type: typeOf(sqltype.Bigint), Span: e.Span})
 	m.sum = func(of plan.Expr) plan.Expr {
-		return c.collect(plan.Aggregation{Function: plan.Sum, Arg: of, Filter: condition, Name: e.Name.Name, Type: typeOf(sqltype.Double), Span: e.Span})
+		return c.collect(plan.Aggregation{Function: plan.Sum, Arg: of, Filter: condition, Name: fmt.Sprintf("sum of %s in %s", m.letters(of), e.Name.Name), Type: typeOf(sqltype.Double), Span: e.Span})
 	}
 	return regressions[e.Name.Name](m)
+}
+
+// letters are what is summed, in the letters of PostgreSQL's pages: corr(y, x).
+func (m *pair) letters(of plan.Expr) string {
+	switch of {
+	case m.x:
+		return "x"
+	case m.y:
+		return "y"
+	}
+	product := of.(*plan.Call)
+	return m.letters(product.Args[0]) + "*" + m.letters(product.Args[1])
 }
 
 func (m *pair) op(f plan.Function, args ...plan.Expr) plan.Expr {

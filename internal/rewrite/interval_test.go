@@ -194,7 +194,9 @@ func TestKept(t *testing.T) {
 	}{
 		{wards + "SELECT n FROM w", "[]"},
 		{wards + "SELECT n FROM w ORDER BY n LIMIT 1", "[LIMIT]"},
-		{wards + "SELECT n FROM w WHERE n > 5", "[HAVING]"},
+		{wards + "SELECT n FROM w WHERE n > 5", "[a condition]"},
+		{"SELECT ward, count(*) AS n FROM visits GROUP BY ward HAVING count(*) > 5", "[HAVING]"},
+		{wards + "SELECT n FROM (SELECT n, rank() OVER (ORDER BY n) AS r FROM w) AS v WHERE r <= 3", "[a condition]"},
 		{wards + "SELECT n FROM w JOIN wards ON name = ward", "[]"},
 		{wards + "SELECT n FROM w JOIN wards ON name = ward AND n > beds", "[JOIN]"},
 		{wards + "SELECT a.n FROM w a JOIN w b ON a.n < b.n", "[JOIN]"},

@@ -29,7 +29,7 @@ type Post struct {
 	// is shown, if a column is computed from it alone.
 	Names map[Source]string
 	// Kept names what chose the rows by noisy values: "group selection",
-	// "HAVING", "LIMIT", "JOIN". A value that was kept for its size is biased upwards.
+	// "HAVING", "a condition", "LIMIT". A value that was kept for its size is biased upwards.
 	Kept []string
 }
 
