@@ -40,6 +40,9 @@ func TestTimesAreWrittenAndRead(t *testing.T) {
 		{"timestamp_diff(TIMESTAMP '2025-03-09 07:00:00', TIMESTAMP '2025-03-09 09:30:00', HOUR)", "-2"},
 		{"timestamp_diff(TIMESTAMP '2025-03-12 07:00:00', TIMESTAMP '2025-03-09 06:00:00', DAY)", "3"},
 		{"date_diff('month', DATE '2024-02-28', DATE '2025-03-01')", "13"},
+		{"extract(DAYOFWEEK FROM DATE '2025-03-09')", "1"},
+		{"extract(DAYOFWEEK FROM TIMESTAMP '2025-03-08 23:59:59')", "7"},
+		{"extract(DAYOFYEAR FROM DATE '2024-12-31')", "366"},
 	} {
 		exprs, want = append(exprs, of[0]), append(want, of[1])
 	}

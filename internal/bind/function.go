@@ -36,6 +36,10 @@ func functions() map[string]function {
 		"lpad":              {2, 3, padded(true)},
 		"rpad":              {2, 3, padded(false)},
 		"regexp_like":       {2, 3, regexpLike},
+		"regexp_count":      {2, 2, matchCount},
+		"regexp_substr":     {2, 2, matchText},
+		"regexp_replace":    {3, 4, matchReplaced},
+		"ascii":             {1, 1, fixed(plan.CodePoint, whole, text)},
 		"abs":               {1, 1, abs},
 		"sign":              {1, 1, sign},
 		"round":             {1, 2, rounding(plan.Round)},
@@ -58,7 +62,7 @@ func functions() map[string]function {
 		"strpos":            {2, 2, fixed(plan.Position, whole, text, text)},
 		"starts_with":       {2, 2, fixed(plan.StartsAt, truth, text, text)},
 		"split_part":        {3, 3, fixed(plan.SplitPart, text, text, text, whole)},
-		"substring":         {2, 3, fixed(plan.Substring, text, text, whole, whole)},
+		"substring":         {2, 3, substring},
 		"btrim":             {1, 2, trim(plan.Trim)},
 		"ltrim":             {1, 2, trim(plan.TrimLeft)},
 		"rtrim":             {1, 2, trim(plan.TrimRight)},
@@ -109,6 +113,9 @@ func (c *context) call(e *sqlparse.Call) plan.Expr {
 	if e.Star || e.Distinct || e.Filter != nil {
 		refuse(diagnostic.New("D013", e.Span, "%s is not an aggregate", name).
 			Because("*, DISTINCT and FILTER are for aggregates").Try("leave it out, or put CASE WHEN ... END into the argument"))
+	}
+	if list := thresholdsOf(e); list != nil {
+		return c.thresholds(e, list)
 	}
 	if n := len(e.Args); n < f.least || n > f.most {
 		refuse(wrongCount(e, f.least, f.most))

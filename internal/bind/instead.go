@@ -29,7 +29,7 @@ const (
 	ownColumn = "ask the owner to store the value as a column of its own"
 	oneField  = "write extract(year FROM x), with the field that is wanted"
 	fromText  = "write CAST(x AS date), or CAST(x AS timestamp), or CAST(x AS double precision); dates are read in ISO form, what cannot be read is NULL"
-	matching  = "test with x ~ 'pattern' or LIKE, cut with split_part, substring and strpos"
+	matching  = "test with x ~ 'pattern' or LIKE, cut with split_part and substring(x FROM 'pattern'), change with regexp_replace"
 	distances = "subtract them: dates give days, timestamps an interval, of which extract(epoch FROM y - x) is the seconds"
 	noServer  = "leave it out: there is no server, session or schema here, only the tables that the catalog declares"
 	sameValue = "compare and group by the value itself: the noise protects people, so values need not be hidden"

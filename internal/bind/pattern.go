@@ -84,13 +84,18 @@ func (c *context) matches(op string, l, r plan.Expr, at diagnostic.Span) plan.Ex
 		f = plan.IMatches
 	}
 	arg := coerce(l, typeOf(sqltype.Text), op)
-	literal, pattern := constantPattern(op, r)
+	return negateIf(op[0] == '!', boolean(f, at, arg, checkedPattern(op, r)))
+}
+
+// checkedPattern returns a regular expression that all engines read alike.
+func checkedPattern(what string, e plan.Expr) *plan.Literal {
+	literal, pattern := constantPattern(what, e)
 	if d := checkPattern(pattern); d != "" {
 		refuse(diagnostic.New("D020", literal.Span, "the regular expression %s", d).
 			Because("only what means the same in PostgreSQL and in the engine may run").
 			Try("use literals, ., [...], ^, $, (...), |, *, +, ?, {m,n}, \\d and escaped punctuation"))
 	}
-	return negateIf(op[0] == '!', boolean(f, at, arg, literal))
+	return literal
 }
 
 // checkPattern says what puts a pattern outside the subset on which

@@ -70,8 +70,16 @@ func fieldsOf(t sqltype.Type) string {
 	return "there are " + strings.Join(names, ", ")
 }
 
-func extract(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
+func extract(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 	name := strings.ToLower(textConstant("extract", "the field", args[0]))
+	if e.Name.Name == "extract" { // GoogleSQL's, in which 1 is Sunday; date_part is PostgreSQL's alone
+		switch name {
+		case "dayofweek":
+			return c.arithmetic("+", extract(c, e, []plan.Expr{&plan.Literal{Value: "dow", T: typeOf(sqltype.Text), Span: args[0].Place()}, args[1]}), integer(1, e.Span), e.Span)
+		case "dayofyear":
+			name = "doy"
+		}
+	}
 	table := fields()
 	f, ok := table[name]
 	if !ok {

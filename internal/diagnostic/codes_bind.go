@@ -33,9 +33,9 @@ var bindEntries = []Entry{
 		Explain: "Discreet has a list of functions. Each has PostgreSQL's meaning, gives a value for every input (NULL where " +
 			"PostgreSQL would raise an error), depends on its arguments alone, and cannot grow its output without bound. All " +
 			"others are refused, whatever the engine offers. DISTINCT, FILTER and * are for aggregates alone. The functions " +
-			"are abs, btrim, ceil, ceiling, char_length, character_length, coalesce, concat, concat_ws, date_diff, date_part, date_trunc, datetime_diff, datetime_trunc, exp, " +
+			"are abs, ascii, btrim, ceil, ceiling, char_length, character_length, coalesce, concat, concat_ws, date_diff, date_part, date_trunc, datetime_diff, datetime_trunc, exp, " +
 			"extract, floor, format_date, format_datetime, format_timestamp, greatest, if, ifnull, initcap, least, left, length, ln, log, log10, lower, lpad, ltrim, mod, nullif, position, pow, power, " +
-			"regexp_like, repeat, replace, reverse, right, round, rpad, rtrim, safe_divide, sign, split_part, sqrt, starts_with, strpos, substr, substring, " +
+			"regexp_count, regexp_like, regexp_replace, regexp_substr, repeat, replace, reverse, right, round, rpad, rtrim, safe_divide, sign, split_part, sqrt, starts_with, strpos, substr, substring, " +
 			"timestamp_diff, timestamp_seconds, timestamp_trunc, to_char, to_date, to_timestamp, translate, trim, trunc, upper, width_bucket; the aggregates are approx_count_distinct, approx_quantiles, approx_top_count, avg, bool_and, bool_or, corr, count, countif, covar_pop, covar_samp, every, logical_and, logical_or, max, median, min, mode, " +
 			"percentile_cont, percentile_disc, regr_avgx, regr_avgy, regr_count, regr_intercept, regr_r2, regr_slope, regr_sxx, " +
 			"regr_sxy, regr_syy, stddev, " +
@@ -95,14 +95,15 @@ var bindEntries = []Entry{
 			"arbitrarily long. Regular expressions may use only what means the same in PostgreSQL and in the engine: " +
 			"literals, ., bracket expressions with characters and ranges, ^ at the beginning and $ at the end of a branch, " +
 			"groups, |, the greedy quantifiers * + ? {m,n}, \\d, and punctuation after a backslash. \\w and \\s match different " +
-			"characters in the two: write [A-Za-z0-9_] or [ \\t] instead.",
+			"characters in the two: write [A-Za-z0-9_] or [ \\t] instead. Where the text of a match is told (substring, regexp_replace, " +
+			"regexp_substr, regexp_count), the first match must also be the longest one: a|ab is refused.",
 		Example: `SELECT count(*) FROM visits WHERE department ~ '\w+'`,
 	},
 	{
 		Code:  "D021",
 		Title: "constant required",
 		Explain: "The value must be known before any data is read: LIMIT and OFFSET, the unit of date_trunc, the field of extract, " +
-			"the digits of round, the bounds of width_bucket, the texts of replace. In GROUP BY and ORDER BY it is the other " +
+			"the digits of round, the bounds and thresholds of width_bucket, the texts of replace. In GROUP BY and ORDER BY it is the other " +
 			"way round: a constant makes no sense as a key there, unless it is the number of a column.",
 		Example: "SELECT replace(department, department, 'x') FROM visits",
 	},

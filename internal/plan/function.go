@@ -76,6 +76,13 @@ const (
 	ILike     Function = "ilike"
 	Matches   Function = "~"  // constant pattern, the subset common to POSIX ARE and RE2
 	IMatches  Function = "~*" // the same, ignoring case
+	CodePoint Function = "ascii"
+
+	// Of a constant pattern whose matches all engines agree on: x, the pattern, and what is named here.
+	MatchCount Function = "regexp_count"        // no match is empty
+	MatchText  Function = "regexp_substr"       // the number of a group, or 0: the text of the first match; NULL without one
+	MatchFirst Function = "regexp_replace"      // a constant text for the first match, see Replacement
+	MatchEach  Function = "regexp_replace each" // for all matches, of which none is empty
 
 	DateTrunc    Function = "date_trunc" // constant unit, timestamp
 	Extract      Function = "extract"    // constant field; the result is a decimal as in PostgreSQL

@@ -17,7 +17,7 @@ func (d postgres) textual(s scope, e *plan.Call, a []string) (string, bool) {
 		}), true
 	case plan.Lower, plan.Upper, plan.InitCap:
 		return fmt.Sprintf("(%s(%s%s)%s)", e.Function, a[0], local, bytewise), true
-	case plan.StartsAt, plan.LeftPart, plan.Length, plan.Position, plan.Trim, plan.TrimLeft, plan.TrimRight, plan.Reverse:
+	case plan.StartsAt, plan.LeftPart, plan.Length, plan.CodePoint, plan.Position, plan.Trim, plan.TrimLeft, plan.TrimRight, plan.Reverse:
 		return plain(), true
 	case plan.RightPart: // the least integer has no negative
 		return s.once(a[1], func(n string) string {
@@ -49,6 +49,17 @@ func (d postgres) textual(s scope, e *plan.Call, a []string) (string, bool) {
 		return fmt.Sprintf(`((%s%s) ILIKE (%s%s))`, a[0], local, a[1], local), true
 	case plan.Matches:
 		return fmt.Sprintf(`(%s ~ %s)`, a[0], a[1]), true
+	case plan.MatchCount: // regexp_count is there since 15
+		return s.once(a[0], func(x string) string {
+			return fmt.Sprintf("CASE WHEN %[1]s IS NOT NULL THEN (SELECT CAST(count(*) AS INTEGER) FROM regexp_matches(%[1]s, %[2]s, 'g')) END", x, a[1])
+		}), true
+	case plan.MatchText:
+		return fmt.Sprintf("substring(%s, %s)", a[0], a[1]), true
+	case plan.MatchFirst, plan.MatchEach: // the replacement is written as there
+		flags := map[plan.Function]string{plan.MatchFirst: "''", plan.MatchEach: "'g'"}[e.Function]
+		return s.replaced(e, a[0], "octet_length(%s)", func(x string) string {
+			return fmt.Sprintf("regexp_replace(%s, %s, %s, %s)", x, a[1], a[2], flags)
+		}), true
 	case plan.IMatches:
 		return fmt.Sprintf(`((%s%s) ~* (%s%s))`, a[0], local, a[1], local), true
 	}

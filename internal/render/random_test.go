@@ -93,6 +93,8 @@ func (g grammar) expr(kind string, depth int) string {
 			func() string { return fmt.Sprintf("(%s)::integer", number()) },
 			func() string { return fmt.Sprintf("(-%s)", of("int")) },
 			func() string { return fmt.Sprintf("width_bucket(%s, -1, 5, 4)", of("decimal")) },
+			func() string { return fmt.Sprintf("width_bucket(%s, ARRAY[-1, 0.5, 100])", of("decimal")) },
+			func() string { return fmt.Sprintf("ascii(%s)", of("text")) },
 			func() string {
 				return fmt.Sprintf("extract(%s FROM %s)::integer", g.pick("year", "month", "dow", "doy", "week"), of("date"))
 			},
@@ -170,6 +172,12 @@ func (g grammar) expr(kind string, depth int) string {
 			func() string { return fmt.Sprintf("split_part(%s, %s, %s)", of("text"), of("text"), of("int")) },
 			func() string { return fmt.Sprintf("%s(%s, 'a ')", g.pick("btrim", "ltrim", "rtrim"), of("text")) },
 			func() string { return fmt.Sprintf("replace(%s, 'a', 'bc')", of("text")) },
+			func() string {
+				return fmt.Sprintf("substring(%s FROM %s)", of("text"), g.pick("'[0-9]+'", "'^.'", "'a(.)'"))
+			},
+			func() string {
+				return fmt.Sprintf("regexp_replace(%s, %s)", of("text"), g.pick("'[a-z]+', '<\\&>'", "'[^a-z]', '', 'g'", "'(.)(.)', '\\2\\1', 'g'", "'a|b', '$1\\\\'"))
+			},
 			func() string { return fmt.Sprintf("reverse(%s)", of("text")) },
 		}
 	case "date":
@@ -224,20 +232,41 @@ func (p *pair) patterns(t *testing.T) {
 	})
 }
 
-// accepted draws a pattern that the language has. About half of those drawn
-// are: 64 in a row are refused with probability about 2^-64.
+// matches: what a pattern matches is the same text, where we accept it, and so is what stands in its place.
+func (p *pair) matches(t *testing.T) {
+	const text = "(x || coalesce(y, '') || 'abcab')"
+	rapid.Check(t, func(t *rapid.T) {
+		g := grammar{t}
+		form := g.pick("substring(X FROM 'P')", "substring(X FROM '(P)')", "substring(X FROM '^.(P)')", `regexp_replace(X, 'P', '<\&>')`, `regexp_replace(X, '(P)c', '[\1|\1]')`, "regexp_replace(X, 'P', '', 'g')",
+			`regexp_replace(X, 'P', '$1\\', 'g')`, `regexp_replace(X, 'a(P)', '\1-', 'g')`, "regexp_count(X, 'P')", "regexp_substr(X, 'P')")
+		if p.version < 15_00_00 && (strings.HasPrefix(form, "regexp_count") || strings.HasPrefix(form, "regexp_substr")) {
+			form = "substring(X FROM 'P')"
+		}
+		expr := g.acceptedIn(p.catalog, strings.Replace(form, "X", text, 1), "P")
+		t.Log(expr)
+		p.checkExpr(t, expr, func(int) bool { return false })
+	})
+}
+
+// accepted draws a pattern that the language has.
 func (g grammar) accepted(c *catalog.Catalog) string {
-	for range 64 {
+	return g.acceptedIn(c, "x "+g.pick("~", "~*", "!~")+" 'P'", "P")
+}
+
+// acceptedIn draws a pattern that the language has where a form has a word. About half of those drawn are,
+// and of those whose matches are told more than a tenth: 400 in a row are refused with probability below 1e-9.
+func (g grammar) acceptedIn(c *catalog.Catalog, form, word string) string {
+	for range 400 {
 		var b strings.Builder
 		for range rapid.IntRange(1, 8).Draw(g.T, "atoms") {
 			b.WriteString(g.pick("a", "b", "c", "ab", "é", "語", ".", "^", "$", "(", ")", "|", "[a-c]", "[^b]", "[", "]", "-", "*", "+", "?",
 				"{2}", "{1,3}", "{0,1}", "{", "}", ",", `\d`, `\.`, `\\`, `\[`, `\n`, `\t`, "(a|b)", "(?:c|)", "x*", "1", "2", "[0-9é-ï]", `[\]a\-]`, `[\d,]`, "[a-]", "%", "_"))
 		}
-		expr := "x " + g.pick("~", "~*", "!~") + " '" + b.String() + "'"
+		expr := strings.Replace(form, word, b.String(), 1)
 		if _, err := compile(c, "SELECT "+expr+" FROM t"); err == nil {
 			return expr
 		}
 	}
-	g.Fatal("64 patterns in a row were refused")
+	g.Fatal("400 patterns in a row were refused")
 	return ""
 }

@@ -120,7 +120,7 @@ func calls(binds func(expr string) bool) (out []string) {
 	for _, x := range a {
 		out = append(out, fmt.Sprintf("EXTRACT(epoch FROM %s)", x), x, "-"+x, "NOT "+x, x+" IS NULL", x+" IS TRUE", x+" IS NOT FALSE", x+" IS UNKNOWN", "CASE WHEN "+x+" THEN 1 END", "CASE WHEN b_b THEN "+x+" END",
 			x+" LIKE '%a_'", x+" ILIKE 'Ab%'", x+" ~ '^(a|b)+$'", x+" !~* '[0-9]{2,}'", "CAST("+x+" AS varchar(3))", "CAST("+x+" AS numeric)", "width_bucket("+x+", 0, 10, 5)",
-			"width_bucket("+x+", 1.5, -0.5, 2147483646)", "width_bucket("+x+", -1.7e308::double precision, 1.7e308::double precision, 3)", "replace("+x+", 'a', 'abcdefgh')", "replace("+x+", 'ab', '')", "translate("+x+", 'ab', 'b')", "translate('abc', "+x+", 'x')")
+			"width_bucket("+x+", 1.5, -0.5, 2147483646)", "width_bucket("+x+", -1.7e308::double precision, 1.7e308::double precision, 3)", "replace("+x+", 'a', 'abcdefgh')", "replace("+x+", 'ab', '')", "translate("+x+", 'ab', 'b')", "regexp_replace("+x+", '(a)b', '\\1\\1\\&cd', 'g')", "regexp_replace("+x+", '[a-z]*', 'long')", "regexp_replace("+x+", 'ab', '', 'g')", "substring("+x+" FROM 'a(.)')", "width_bucket("+x+", ARRAY[0, 1.5, 30])", "width_bucket("+x+", ARRAY['', 'a'])", "translate('abc', "+x+", 'x')")
 		for _, typ := range append(sqltype.Names(), "decimal(1,0)", "decimal(4,2)", "decimal(9,9)", "decimal(19,0)", "decimal(38,0)", "decimal(38,10)", "decimal(38,38)") {
 			out = append(out, fmt.Sprintf("CAST(%s AS %s)", x, typ))
 		}

@@ -49,6 +49,20 @@ func (duckDB) textual(s scope, e *plan.Call, a []string) (string, bool) {
 		return fmt.Sprintf("regexp_matches(%s, %s, 's')", a[0], a[1]), true
 	case plan.IMatches:
 		return fmt.Sprintf("regexp_matches(%s, %s, 'si')", a[0], a[1]), true
+	case plan.CodePoint:
+		return fmt.Sprintf("CAST(ascii(%s) AS INTEGER)", a[0]), true
+	case plan.MatchCount:
+		return fmt.Sprintf("CAST(len(regexp_extract_all(%s, %s, 0, 's')) AS INTEGER)", a[0], a[1]), true
+	case plan.MatchText: // regexp_extract gives the empty text where there is no match
+		return s.once(a[0], func(x string) string {
+			return fmt.Sprintf("CASE WHEN regexp_matches(%[1]s, %[2]s, 's') THEN regexp_extract(%[1]s, %[2]s, %[3]s, 's') END", x, a[1], a[2])
+		}), true
+	case plan.MatchFirst, plan.MatchEach:
+		flags := map[plan.Function]string{plan.MatchFirst: "'s'", plan.MatchEach: "'gs'"}[e.Function]
+		to := replacement(e, func(text string) string { return strings.ReplaceAll(text, `\`, `\\`) }, func(group int) string { return fmt.Sprintf(`\%d`, group) })
+		return s.replaced(e, a[0], "strlen(%s)", func(x string) string {
+			return fmt.Sprintf("regexp_replace(%s, %s, %s, %s)", x, a[1], Literal(to, e.T), flags)
+		}), true
 	}
 	return "", false
 }

@@ -44,6 +44,7 @@ func TestTrino(t *testing.T) {
 	l.createTrino(t)
 	t.Run("expressions", l.expressions)
 	t.Run("random", l.random)
+	t.Run("matches", l.matches)
 	for what, n := range l.refused {
 		t.Logf("%d times refused: %s", n, what)
 	}
@@ -287,6 +288,20 @@ func (l *lake) random(t *testing.T) {
 			return some
 		}).Example(n)
 		l.check(t, some)
+	}
+}
+
+// matches are functions of random patterns, some in one statement.
+func (l *lake) matches(t *testing.T) {
+	for n := range 40 {
+		l.check(t, rapid.Custom(func(t *rapid.T) (some []string) {
+			g := grammar{t}
+			for range 8 {
+				form := g.pick("substring(X FROM 'P')", "substring(X FROM '(P)')", `regexp_replace(X, 'P', '<\&>')`, `regexp_replace(X, 'a(P)', '[\1|\1]0')`, `regexp_replace(X, 'P', '$1\\', 'g')`, `regexp_replace(X, '(P)c', '\1\&', 'g')`, "regexp_count(X, 'P')")
+				some = append(some, g.acceptedIn(l.catalog, strings.Replace(form, "X", "(x || 'abcab')", 1), "P"))
+			}
+			return some
+		}).Example(n))
 	}
 }
 

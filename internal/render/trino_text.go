@@ -66,8 +66,43 @@ func (d trino) textual(s scope, e *plan.Call, a []string) (string, bool) {
 			return s.lacks(e.Place(), "this pattern"), true
 		}
 		return fmt.Sprintf("regexp_like(%s, %s)", a[0], trinoText(pattern)), true
+	case plan.CodePoint: // of one character alone
+		return s.once(a[0], func(x string) string {
+			return fmt.Sprintf("CASE WHEN %[1]s = '' THEN 0 ELSE codepoint(CAST(substr(%[1]s, 1, 1) AS VARCHAR(1))) END", x)
+		}), true
+	case plan.MatchCount, plan.MatchText, plan.MatchFirst, plan.MatchEach:
+		pattern, ok := joni(constant(1))
+		if !ok {
+			return s.lacks(e.Place(), "this pattern"), true
+		}
+		return d.matched(s, e, a, pattern), true
 	}
 	return "", false
+}
+
+// matched prints what tells where a pattern matches. All matches are replaced there: where the first is to be, what is before
+// it is read too, as little as leads to one.
+func (trino) matched(s scope, e *plan.Call, a []string, pattern string) string {
+	switch e.Function {
+	case plan.MatchCount:
+		return fmt.Sprintf("CAST(regexp_count(%s, %s) AS INTEGER)", a[0], trinoText(pattern))
+	case plan.MatchText:
+		return fmt.Sprintf("regexp_extract(%s, %s, %s)", a[0], trinoText(pattern), a[2])
+	}
+	before, shift := "", 0
+	if e.Function == plan.MatchFirst {
+		pattern = `(?s)\A(.*?)((?:` + pattern + `))`
+		before, shift = "$1", 2
+	}
+	to := before + replacement(e, func(text string) string { return strings.NewReplacer(`\`, `\\`, "$", `\$`).Replace(text) }, func(group int) string {
+		if group > 0 || shift > 0 {
+			group += shift
+		}
+		return fmt.Sprintf("$%d", group)
+	})
+	return s.replaced(e, a[0], "length(to_utf8(%s))", func(x string) string {
+		return fmt.Sprintf("regexp_replace(%s, %s, %s)", x, trinoText(pattern), trinoText(to))
+	})
 }
 
 // likePattern escapes nothing but what has a meaning: another escape raises.

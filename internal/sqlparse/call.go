@@ -42,7 +42,7 @@ func (c *converter) call(f *pg.FuncCall) Expr {
 		c.refuse(c.expression(c.find(i, pg.Token_VARIADIC), "VARIADIC is not supported").Try("give the arguments one by one"))
 	}
 	for _, n := range f.Args {
-		if list := n.GetAArrayExpr(); list != nil && f.AggWithinGroup {
+		if list := n.GetAArrayExpr(); list != nil && (f.AggWithinGroup || name == "width_bucket") {
 			x.Args = append(x.Args, c.array(list))
 			continue
 		}
@@ -82,7 +82,7 @@ func (c *converter) within(x *Call, f *pg.FuncCall, end int) int {
 	return end
 }
 
-// array converts a list of numbers, which an ordered-set aggregate takes in place of one.
+// array converts a list of numbers, which an ordered-set aggregate and width_bucket take.
 func (c *converter) array(n *pg.A_ArrayExpr) Expr {
 	i := c.index(int(n.Location))
 	opened := i
@@ -120,7 +120,7 @@ func (c *converter) sqlSyntax(f *pg.FuncCall, name string, i int) string {
 	case "substring":
 		for j := i + 2; j < c.closing(i+1); j++ {
 			if c.at(j).kind == pg.Token_SIMILAR {
-				c.refuse(c.expression(c.at(j).span(), "SUBSTRING ... SIMILAR is not supported").Try("write SUBSTRING(x FROM start FOR count), or split_part"))
+				c.refuse(c.expression(c.at(j).span(), "SUBSTRING ... SIMILAR is not supported").Try("write SUBSTRING(x FROM 'pattern') with a regular expression, or split_part"))
 			}
 			j = c.closing(j)
 		}

@@ -93,6 +93,10 @@ func (f *facts) evaluated(e *plan.Call, args []*image) *image {
 		total *= len(values)
 	}
 	f.work += total
+	apply := applied
+	if m := matcher(e); m != nil {
+		apply = m
+	}
 	seen := map[string]bool{}
 	var out []sqltype.Value
 	at := make([]sqltype.Value, len(args))
@@ -100,7 +104,7 @@ func (f *facts) evaluated(e *plan.Call, args []*image) *image {
 		for i, values := range lists {
 			at[i], n = values[n%len(values)], n/len(values)
 		}
-		v, known := applied(e, at)
+		v, known := apply(e, at)
 		if !known {
 			return nil
 		}

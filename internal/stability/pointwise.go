@@ -23,7 +23,7 @@ func applied(e *plan.Call, args []sqltype.Value) (v sqltype.Value, known bool) {
 			}
 		}
 		return v, true
-	case plan.Lower, plan.Upper, plan.Length, plan.LeftPart, plan.RightPart, plan.Substring, plan.Concat, plan.Replace, plan.SplitPart:
+	case plan.Lower, plan.Upper, plan.Length, plan.LeftPart, plan.RightPart, plan.Substring, plan.Concat, plan.Replace, plan.SplitPart, plan.CodePoint:
 		return appliedText(e, args)
 	case plan.DateTrunc, plan.Extract, plan.AddDays, plan.SubtractDays, plan.AddInterval:
 		return appliedTime(e, args)
@@ -204,6 +204,12 @@ func appliedText(e *plan.Call, args []sqltype.Value) (v sqltype.Value, known boo
 		return strings.ToUpper(s), true
 	case plan.Length:
 		return int64(utf8.RuneCountInString(s)), true
+	case plan.CodePoint:
+		r, size := utf8.DecodeRuneInString(s)
+		if size == 0 {
+			r = 0
+		}
+		return int64(r), true
 	case plan.LeftPart, plan.RightPart:
 		n, ok := whole(1)
 		if !ok { // what a negative number cuts is not computed here

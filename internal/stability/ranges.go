@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"unicode"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -258,8 +259,10 @@ func callRange(e *plan.Call, args []interval) interval {
 		return r
 	case plan.NullIf:
 		return args[0]
-	case plan.Length, plan.Position:
+	case plan.Length, plan.Position, plan.MatchCount:
 		return interval{lower: new(big.Rat)}
+	case plan.CodePoint:
+		return between(0, unicode.MaxRune)
 	case plan.Sqrt:
 		if r := args[0]; r.bounded() && r.upper.Sign() >= 0 {
 			upper := new(big.Int).Sqrt(ceil(r.upper))
