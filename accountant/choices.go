@@ -49,7 +49,7 @@ func (p *flat) choiceFloor(q question, direct orientation) float64 {
 // choosing is a lower bound by candidates at one place. Of events without a pair of their
 // own nothing is looked at, which is post-processing.
 func (p *flat) choosing(q question, direct orientation, part float64) (float64, error) {
-	b, _, err := p.composed(p.law(direct, part), q, func() (terms []pld.Term, err error) {
+	b, _, err := p.composed(p.law(direct, q, part), q, func() (terms []pld.Term, err error) {
 		for _, t := range p.terms {
 			e, err := t.chosen(p, direct, q, part)
 			if err != nil {

@@ -215,3 +215,29 @@ func TestCurveTellsDirectionsApart(t *testing.T) {
 		near(t, e, got.Bounds[0], want.Bounds[0], func(b Bracket) float64 { return 4e-4 * b.High })
 	}
 }
+
+// What is known of a shuffled event depends on the question: far beyond a large δ nothing is. So no composition for one answers for a small δ.
+func TestCurveOfShuffledEventsIsAsNarrow(t *testing.T) {
+	e, o := parse(t, "20*shuffled(10000, pure(1))"), Options{Neighbours: privacy.ReplaceOne, Accountant: PLD}
+	c := NewCurve(t.Context(), e, o)
+	for _, delta := range []float64{0.1, 1e-3, 3e-12, 1e-20} {
+		got, err := c.Epsilon(delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := Epsilon(t.Context(), e, delta, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, e, got.Bounds[0], want.Bounds[0], func(b Bracket) float64 { return 2 * math.Max(1e-3*b.High, 1e-6) })
+		for _, epsilon := range []float64{0.01, 0.5, 2} {
+			if got, err = c.Delta(epsilon); err != nil {
+				t.Fatal(err)
+			}
+			if want, err = Delta(t.Context(), e, epsilon, o); err != nil {
+				t.Fatal(err)
+			}
+			near(t, e, got.Bounds[0], want.Bounds[0], func(b Bracket) float64 { return 4e-4 * b.High })
+		}
+	}
+}

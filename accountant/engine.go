@@ -160,7 +160,7 @@ func (p *flat) inversion(terms []transform.Term, d transform.Direction) engine {
 // lattice is package pld's.
 func (p *flat) lattice(direct orientation) engine {
 	return func(q question) (answer, error) {
-		b, note, err := p.composed(p.law(direct, 0), q, func() ([]pld.Term, error) {
+		b, note, err := p.composed(p.law(direct, q, 0), q, func() ([]pld.Term, error) {
 			terms := make([]pld.Term, len(p.terms))
 			for i, t := range p.terms {
 				e, err := t.loss(p.meter, direct, q)
@@ -178,18 +178,25 @@ func (p *flat) lattice(direct orientation) engine {
 	}
 }
 
-// A law is that of a plan's loss in one direction, and between two candidates at a place, or 0.
+// A law is that of a plan's loss in one direction, and between two candidates at a place, or 0; of pairs that are known in part as far as
+// the question asked (profiled).
 type law struct {
 	directions string
 	part       float64
+	beyond     float64 // logarithm; 0 where no pair depends on the question
 }
 
-func (p *flat) law(direct orientation, part float64) law {
+func (p *flat) law(direct orientation, q question, part float64) law {
 	var d strings.Builder
+	of := law{part: part}
 	for _, t := range p.terms {
 		d.WriteString(direct(t).String())
+		if t.hasProfile() {
+			of.beyond = q.beyond()
+		}
 	}
-	return law{d.String(), part}
+	of.directions = d.String()
+	return of
 }
 
 // A composition is of a law, made for one answer and kept for others.

@@ -229,6 +229,15 @@ func inverse(curve func(logDelta float64) float64) subsample.Profile {
 	}
 }
 
+// hasProfile reports whether profile finds one.
+func (t term) hasProfile() bool {
+	switch t.event.(type) {
+	case privacy.WithReplacement, privacy.Shuffled:
+		return true
+	}
+	return false
+}
+
 // profile is a bound on δ at each ε >= 0 of an event that has no closed pair.
 func (t term) profile(meter *work.Meter) (p subsample.Profile, knots int, err error) {
 	switch e := t.event.(type) {
@@ -261,17 +270,21 @@ func (t term) profiled(meter *work.Meter, q question) (l loss.Event, ok bool, er
 	if p == nil || err != nil {
 		return loss.Event{}, err != nil, err
 	}
-	logTop := -100.0
-	if q.isDelta {
-		logTop = math.Max(-690, math.Log(q.x)-20)
-	}
-	logTop = math.Max(-700, logTop-math.Log(t.count))
+	logTop := math.Max(-700, q.beyond()-math.Log(t.count))
 	top := p.Epsilon(math.Exp(logTop), 690)
 	if top > 690 {
 		top = 690
 	}
 	above, err := subsample.Dots(p, subsample.Knots(math.Max(top, 1e-12), n))
 	return loss.Event{Above: above}, true, err
+}
+
+// beyond is the logarithm of what counts as lost.
+func (q question) beyond() float64 {
+	if q.isDelta {
+		return math.Max(-690, math.Log(q.x)-20)
+	}
+	return -100
 }
 
 // alone answers for a single event that has a profile.
