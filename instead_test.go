@@ -152,6 +152,32 @@ func TestMadeOfTheOtherWay(t *testing.T) {
 	w.told(once, w.at("0.000001"), false)
 }
 
+// At (ε, δ) it is by the cost that one of both errs less. What may cost nothing is answered from what was paid for, whichever that took.
+func TestFreeWhicheverWay(t *testing.T) {
+	t.Parallel()
+	const sql = "SELECT k, n, s, count(*) FROM t GROUP BY k, n, s"
+	ways := map[int64]int{}
+	for _, c := range []struct{ rows, epsilon, delta string }{{"7", "1", "1e-3"}, {"9", "0.1", "1e-6"}, {"9", "8", "1e-6"}, {"12", "1", "1e-9"}} {
+		w := shelve(t, "approx", "delta = 1e-3", "delta = 0.1", inGroups, "unit = \"who\"\nmax_groups_per_unit = 30\nmax_rows_per_group = 1\nmax_rows_per_unit = "+c.rows)
+		w.version()
+		o := w.at(c.epsilon)
+		o.Spend.Delta = must(privacy.ParseDelta(c.delta))
+		paid := w.told(sql, o, false).Mechanisms[0]
+		free := w.at("")
+		free.Free = true
+		if m := w.told(sql, free, true).Mechanisms[0]; m != paid {
+			t.Errorf("%v: %+v, paid for %+v", c, m, paid)
+		}
+		ways[paid.MaxRowsPerGroup]++
+		if _, err := w.Query(t.Context(), "SELECT k, n, s, sum(x) FROM t GROUP BY k, n, s", free); err == nil {
+			t.Error("what nobody paid for is free")
+		}
+	}
+	if ways[1] != 2 {
+		t.Errorf("the test is weak: %v", ways)
+	}
+}
+
 // Holders of a federation say that kept rows move counts the farthest in one group, so that the noise of all is that of T rows, too, and not of T rows
 // in each of many groups.
 func TestKeptRowsInAFederation(t *testing.T) {

@@ -252,6 +252,14 @@ func (s *Statement) answerMade(ctx context.Context, m *made, tables []releasedTa
 	return a, nil
 }
 
+// otherWay is a statement that may cost nothing, bounded the other way and no way else. At (ε, δ) the stored answer was bounded by what erred less at
+// its own cost, which nobody knows here.
+func (s *statement) otherWay() *statement {
+	other := *s.instead
+	other.instead = nil
+	return &other
+}
+
 // unpaid refuses a statement that may cost nothing, and that no stored answer serves.
 func (s *Statement) unpaid() error {
 	why := "no stored answer that may be told has released what the statement asks"

@@ -125,6 +125,10 @@ func (db *Database) plan(ctx context.Context, sql string, o *QueryOptions) (*Sta
 	if err := db.config.Catalog.Recheck(); err != nil {
 		return nil, refusal(err)
 	}
+	return db.compiled(ctx, planned, o)
+}
+
+func (db *Database) compiled(ctx context.Context, planned *statement, o *QueryOptions) (_ *Statement, err error) {
 	s := &Statement{db: db, options: *o, planned: planned}
 	if s.compiled, err = db.compile(ctx, planned); err != nil {
 		return nil, refusal(err)
@@ -253,7 +257,14 @@ func (s *Statement) Answer(ctx context.Context, by Payer) (*Answer, error) {
 	reservation, err := db.config.Ledger.Reserve(ctx, request)
 	end()
 	if errors.Is(err, ledger.ErrNotStored) {
-		return nil, s.unpaid()
+		if planned.instead == nil {
+			return nil, s.unpaid()
+		}
+		other, err := db.compiled(ctx, planned.otherWay(), &o)
+		if err != nil {
+			return nil, err
+		}
+		return other.Answer(ctx, by)
 	}
 	if err != nil {
 		return nil, refusal(err)

@@ -93,6 +93,10 @@ func (db *Database) ExplainTo(ctx context.Context, sql string, o *QueryOptions, 
 	if err != nil {
 		return nil, refusal(err)
 	}
+	return db.explainTo(ctx, p, o, by)
+}
+
+func (db *Database) explainTo(ctx context.Context, p *statement, o *QueryOptions, by Payer) (*Explanation, error) {
 	c, err := db.compile(ctx, p)
 	if err != nil {
 		return nil, refusal(err)
@@ -118,6 +122,8 @@ func (db *Database) ExplainTo(ctx context.Context, sql string, o *QueryOptions, 
 		return nil, fmt.Errorf("look for a stored answer: %w", err)
 	}
 	switch {
+	case found == nil && p.free && p.instead != nil:
+		return db.explainTo(ctx, p.otherWay(), o, by)
 	case found == nil && p.free:
 		return nil, s.unpaid()
 	case found == nil:
