@@ -178,6 +178,23 @@ func TestFreeWhicheverWay(t *testing.T) {
 	}
 }
 
+// What costs the least at an accuracy need not err the least at a cost: there the sum over all values decides, and here their product. An answer to the
+// one serves the other all the same.
+func TestAccuracyIsServedWhicheverWay(t *testing.T) {
+	t.Parallel()
+	const sql = "SELECT 'x', count(*) FROM t UNION ALL SELECT k, count(*) FROM t GROUP BY k"
+	w := shelve(t, "zcdp", inGroups, "unit = \"who\"\nmax_groups_per_unit = 3\nmax_rows_per_group = 10\nmax_rows_per_unit = 12")
+	w.version()
+	o := w.at("")
+	o.Accuracy = Accuracy{Error: big.NewRat(20, 1)}
+	paid := w.told(sql, o, false)
+	if e, err := w.Explain(t.Context(), sql, &QueryOptions{Spend: w.at("0.01").Spend, NoDefault: true}); err != nil || paid.Mechanisms[0].MaxRowsPerGroup != 12 || e.Mechanisms[0].MaxRowsPerGroup != 10 {
+		t.Fatalf("the test is weak: %+v, %v", paid.Mechanisms, err)
+	}
+	w.told(sql, w.at("0.01"), true)
+	w.told("SELECT k, count(*) FROM t GROUP BY k", w.at("0.01"), true)
+}
+
 // Holders of a federation say that kept rows move counts the farthest in one group, so that the noise of all is that of T rows, too, and not of T rows
 // in each of many groups.
 func TestKeptRowsInAFederation(t *testing.T) {

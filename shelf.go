@@ -95,18 +95,23 @@ func (f *shelf) of(domain string) *earlierOf {
 func (db *Database) planEarlier(ctx context.Context, a *earlier) *replanned {
 	known := a.compared.Load()
 	if known == nil {
-		planned, c, err := db.again(ctx, a.Asked)
+		planned, err := db.again(a.Asked)
 		if err != nil || planned.certificate.Domain == nil {
 			return nil
 		}
-		question, err := planned.question(planned.record(c), c, db.guards[planned.certificate.Domain.ID])
-		if err != nil {
-			return nil
-		}
-		known = &replanned{}
-		same := slices.EqualFunc(planned.design.Events, a.Events, func(x, y privacy.Event) bool { return x.String() == y.String() })
-		if same && bytes.Equal(question, a.Question) {
-			known = &replanned{planned, c, planned.comparable(c)}
+		for known = (&replanned{}); planned != nil && known.planned == nil; planned = planned.instead { // an accuracy may have been bounded the other way
+			c, err := db.Only(nil).compile(ctx, planned)
+			if err != nil {
+				return nil
+			}
+			question, err := planned.question(planned.record(c), c, db.guards[planned.certificate.Domain.ID])
+			if err != nil {
+				return nil
+			}
+			same := slices.EqualFunc(planned.design.Events, a.Events, func(x, y privacy.Event) bool { return x.String() == y.String() })
+			if same && bytes.Equal(question, a.Question) {
+				known = &replanned{planned, c, planned.comparable(c)}
+			}
 		}
 		a.compared.Store(known)
 	}
@@ -125,10 +130,10 @@ func (s *statement) comparable(c *compiled) (all []*release.Comparable) {
 }
 
 // again plans what the ledger has of a statement, by today's catalog.
-func (db *Database) again(ctx context.Context, a ledger.Asked) (*statement, *compiled, error) {
+func (db *Database) again(a ledger.Asked) (*statement, error) {
 	var p parameterRecord
 	if err := json.Unmarshal(a.Parameters, &p); err != nil {
-		return nil, nil, fmt.Errorf("read parameters: %w", err)
+		return nil, fmt.Errorf("read parameters: %w", err)
 	}
 	o := &QueryOptions{Spend: Spend{p.Epsilon, p.Delta, p.Rho}, Consistent: p.Consistent, Together: p.Together, NoDefault: true}
 	number := func(text string) (*big.Rat, error) {
@@ -140,13 +145,13 @@ func (db *Database) again(ctx context.Context, a ledger.Asked) (*statement, *com
 	}
 	confidence, err := number(p.Confidence)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	o.Confidence, _ = confidence.Float64()
 	for _, w := range p.Weights {
 		weight, err := number(w)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		o.Weights = append(o.Weights, weight)
 	}
@@ -154,7 +159,7 @@ func (db *Database) again(ctx context.Context, a ledger.Asked) (*statement, *com
 		of := Parameter{Array: v.Array, Text: v.Text}
 		if v.Type != "" {
 			if of.Type, err = sqltype.Parse(v.Type); err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 		}
 		o.Parameters = append(o.Parameters, of)
@@ -164,11 +169,10 @@ func (db *Database) again(ctx context.Context, a ledger.Asked) (*statement, *com
 	if err != nil { // its text may say what it costs
 		o.Spend = Spend{}
 		if planned, err = whole.prepare(a.Statement, o); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	c, err := whole.compile(ctx, planned)
-	return planned, c, err
+	return planned, nil
 }
 
 // relations are digests of the relations that a statement's releases aggregate; nil where no answer of another may serve, nor its own
