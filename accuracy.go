@@ -123,9 +123,6 @@ func (db *Database) price(s *statement, o *QueryOptions) error {
 			return tooDear(err, "")
 		}
 		s.spend, s.weights, s.ownSelection = Spend(found.Spend), found.Weights, found.OwnSelection
-		if over := o.AtMost.lacks(s.spend); over {
-			return tooDear(nil, fmt.Sprintf("it costs %s, and at most %s may be spent", s.spend, o.AtMost))
-		}
 		return nil
 	}
 	most := o.AtMost

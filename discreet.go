@@ -242,9 +242,18 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 	if s.confidence, err = db.confidence(o.Confidence); err != nil {
 		return nil, err
 	}
-	other := *s
-	if err = db.designed(s, o, asked); !s.certificate.EitherWay {
-		return s, in(err, text)
+	if s, err = db.eitherWay(s, bound, analyze, o); err == nil && asked && o.AtMost.lacks(s.spend) {
+		err = tooDear(nil, fmt.Sprintf("it costs %s, and at most %s may be spent", s.spend, o.AtMost))
+	}
+	return s, in(err, text)
+}
+
+// eitherWay gives a statement that was certified its noise, and where it could be bounded the other way, returns the one of both that is taken.
+func (db *Database) eitherWay(s *statement, bound plan.Node, analyze stability.Options, o *QueryOptions) (*statement, error) {
+	other, asked := *s, analyze.Counts
+	err := db.designed(s, o, asked)
+	if !s.certificate.EitherWay {
+		return s, err
 	}
 	analyze.Bounded = true
 	var failure error
@@ -253,7 +262,7 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 	}
 	switch {
 	case failure != nil: // as of an accuracy that costs too much
-		return s, in(err, text)
+		return s, err
 	case err != nil:
 		return &other, nil
 	case other.errsLess(s, asked):

@@ -73,8 +73,14 @@ func TestStatementsAreBoundedTheWayThatErrsLess(t *testing.T) {
 		t.Errorf("%s costs %v, instead %v: %v", e.Bounds, e.Cost.Rho, e.Instead.Cost.Rho, e.InsteadWords())
 	}
 	o.AtMost.Rho = must(privacy.ParseRho(e.Cost.Rho.String())) // the other way costs more
+	cost := e.Cost.Rho.String()
 	if _, err := w.Query(t.Context(), byKey, o); err != nil {
 		t.Error(err)
+	}
+	o.AtMost.Rho = must(privacy.ParseRho("1e-6")) // both cost more
+	var r *Refusal
+	if _, err = w.Explain(t.Context(), byKey, o); !errors.As(err, &r) || !strings.Contains(r.Why, "it costs rho "+cost+",") {
+		t.Errorf("of rho %s: %+v", cost, r)
 	}
 }
 
