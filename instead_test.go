@@ -139,6 +139,40 @@ func TestStatementsMayNameTheirBounds(t *testing.T) {
 	}
 }
 
+// What one statement asks of the same rows and groups by other bounds is released by each: it is another number. Sets of ROLLUP over kept rows, which move each
+// of them as far, have noise of their own where adding up thirty groups errs more. And of what a pilot prices, both pilots cost the same: noise decides.
+func TestReleasesOfEitherWay(t *testing.T) {
+	t.Parallel()
+	rows := func(measure, bounds, sql string, o *QueryOptions) (all []int64) {
+		w := shelve(t, measure, inGroups, bounds)
+		if o == nil {
+			o = w.at("0.1")
+		}
+		e, err := w.Explain(t.Context(), sql, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range e.Mechanisms {
+			all = append(all, m.MaxRowsPerGroup)
+		}
+		return all
+	}
+	const each = "SELECT sum(c) FROM (SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (max_rows_contributed = 100) k, count(*) AS c FROM t GROUP BY k) q " +
+		"UNION ALL SELECT sum(c) FROM (SELECT k, count(*) AS c FROM t GROUP BY k) q"
+	if got := rows("zcdp", manyRows, each, nil); !slices.Equal(got, []int64{100, 4}) {
+		t.Errorf("rows in a group: %v", got)
+	}
+	sets := "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (max_rows_contributed = 5) k, s, n, count(*) FROM t GROUP BY ROLLUP (k, s, n)"
+	if got := rows("zcdp", fewRows, sets, nil); !slices.Equal(got, []int64{5, 5, 5, 5}) {
+		t.Errorf("rows in a group of each set with noise of its own: %v", got)
+	}
+	piloted := &QueryOptions{Accuracy: Accuracy{Error: big.NewRat(1, 10), Relative: true}}
+	piloted.AtMost.Rho = must(privacy.ParseRho("1"))
+	if got := rows("zcdp", manyRows, "SELECT k, count(*) FROM t GROUP BY k", piloted); !slices.Equal(got, []int64{4}) {
+		t.Errorf("rows in a group of a pilot: %v", got)
+	}
+}
+
 // An answer by kept rows, which cut no more, serves a question that bounds of its own would bound, and says by which it was made. One by
 // bounds of its own serves none by kept rows.
 func TestMadeOfTheOtherWay(t *testing.T) {
