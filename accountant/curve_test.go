@@ -241,3 +241,22 @@ func TestCurveOfShuffledEventsIsAsNarrow(t *testing.T) {
 		}
 	}
 }
+
+// What candidates at one place reveal together answers for no other place, nor for the mechanism; and no composition for one δ answers at another where it is wide.
+func TestCurveOfChoicesIsAsNarrow(t *testing.T) {
+	for _, text := range []string{"10*exponential(0.3)", "10*exponential(0.3) + gaussian(2)", "1000*laplace(50)"} {
+		e, o := parse(t, text), Options{Accountant: PLD}
+		c := NewCurve(t.Context(), e, o)
+		for _, delta := range []float64{0.1, 1e-12, 1e-3, 1e-20} {
+			got, err := c.Epsilon(delta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := Epsilon(t.Context(), e, delta, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, e, got.Bounds[0], want.Bounds[0], func(b Bracket) float64 { return 2 * math.Max(1e-3*b.High, 1e-6) })
+		}
+	}
+}
