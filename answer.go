@@ -364,9 +364,9 @@ func (s *statement) notes() []string {
 				case k.Numbered != nil:
 					note("a release has the groups alone that public rows name, since it is joined with them")
 				case k.Derived:
-					note(fmt.Sprintf("%s: its values follow from declared bounds; rows with others, and NULL, are left out", k.Name))
+					note(fmt.Sprintf("%s: its values follow from declared bounds and domains; rows with others, and NULL, are left out", s.keyName(k)))
 				case len(k.Domain) > 0:
-					note(fmt.Sprintf("%s: rows outside the public domain, and NULL, are left out", k.Name))
+					note(fmt.Sprintf("%s: rows outside the public domain, and NULL, are left out", s.keyName(k)))
 				}
 			}
 		}

@@ -272,7 +272,7 @@ func (s *statement) words(number int) []string {
 	case r.Within != nil:
 		names := make([]string, len(r.Within))
 		for i, k := range r.Within {
-			names[i] = k.Name
+			names[i] = s.keyName(k)
 		}
 		say("a unit keeps rows in at most %s of (%s), chosen at random, the same for all grouping sets; a group here is made of such groups, and a unit may have all of its own in one",
 			count(r.MaxGroups, "group"), strings.Join(names, ", "))
@@ -297,7 +297,7 @@ func (s *statement) words(number int) []string {
 	case len(r.Keys) > 0:
 		names := make([]string, len(r.Keys))
 		for i, k := range r.Keys {
-			names[i] = k.Name
+			names[i] = s.keyName(k)
 		}
 		say("every group of the public domain of (%s) is published, empty ones too", strings.Join(names, ", "))
 	}
@@ -372,6 +372,22 @@ func (e *Explanation) InsteadWords() []string {
 	}
 	return append(words, "over a prepared table rows kept once take some half as long again as a plain grouping, rows chosen for the statement up to ten times as long; "+
 		"max_rows_contributed or max_groups_contributed in OPTIONS names one")
+}
+
+// keyName is the name by which a reader knows a key; of one without a name it is the expression as written.
+func (s *statement) keyName(k stability.Key) string {
+	at, unnamed := k.Expr.Place(), k.Name == "key" // as bind calls it, or by its function
+	switch e := k.Expr.(type) {
+	case *plan.Ref:
+		return k.Name
+	case *plan.Call:
+		unnamed = k.Name == string(e.Function)
+	}
+	column := slices.ContainsFunc(s.certificate.Post.Columns(), func(c plan.Column) bool { return c.Name == k.Name })
+	if !unnamed || column || at.Start >= at.End || at.End > len(s.text) {
+		return k.Name
+	}
+	return strings.Join(strings.Fields(s.text[at.Start:at.End]), " ")
 }
 
 // numbered names things by their numbers, from 1.
