@@ -98,7 +98,7 @@ func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error
 	}
 	values := 0
 	for number, r := range s.certificate.Releases {
-		bounding, err := db.publicValues(ctx, r, c.known)
+		bounding, err := db.publicValues(ctx, r, s.public, c.known)
 		if err != nil {
 			return nil, in(err, s.text)
 		}
@@ -148,7 +148,7 @@ func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error
 	if err := c.refuseStages(s.certificate); err != nil {
 		return nil, in(err, s.text)
 	}
-	s.doubts = db.doubts(ctx, s.certificate.Doubts)
+	s.doubts = db.doubts(ctx, s.public, s.certificate.Doubts)
 	var ok bool
 	if c.pick, ok = picks(s.post.Plan); ok && len(s.certificate.Releases) == 1 {
 		return c, nil
@@ -165,7 +165,7 @@ func (db *Database) compile(ctx context.Context, s *statement) (*compiled, error
 // alone decides. A table that cannot be read leaves no doubt: that is said where it is needed.
 //
 // Tables are read that list a domain, which are read for groups too, and no others: those could be large.
-func (db *Database) doubts(ctx context.Context, all []stability.Doubt) (hold []stability.Doubt) {
+func (db *Database) doubts(ctx context.Context, public stability.Public, all []stability.Doubt) (hold []stability.Doubt) {
 	known := map[string][]sqltype.Value{} // of one statement
 	for _, d := range all {
 		if d.Constant == nil {
@@ -184,7 +184,7 @@ func (db *Database) doubts(ctx context.Context, all []stability.Doubt) (hold []s
 			read, is := known[name]
 			if !is || name == "" {
 				var err error
-				if read, err = db.enumerate(ctx, part, d.Constant); err != nil {
+				if read, err = db.enumerate(ctx, public, part, d.Constant); err != nil {
 					ok = false
 				}
 				known[name] = read

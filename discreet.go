@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/big"
 	"slices"
 	"time"
@@ -186,6 +187,7 @@ type statement struct {
 	text        string
 	bound       plan.Node
 	found       *stability.Found
+	public      stability.Public // read when it was certified
 	certificate *stability.Certificate
 	post        *rewrite.Post
 	design      *release.Design
@@ -214,7 +216,7 @@ const (
 
 // prepare goes the whole way of a statement up to the data. It reads public
 // parameters alone.
-func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
+func (db *Database) prepare(ctx context.Context, text string, o *QueryOptions) (*statement, error) {
 	bound, clause, err := db.bind(text, o.Parameters)
 	if err != nil {
 		return nil, err
@@ -226,7 +228,7 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 	}
 	asked := !o.Free && (!o.Accuracy.IsZero() || !release.Spend(o.AtMost).IsZero())
 	analyze := stability.Options{Found: s.found, Counts: asked} // the error of counts can be named, and not that of choices
-	if s.certificate, err = stability.AnalyzeWith(bound, analyze); err != nil {
+	if s.certificate, s.public, err = db.certify(ctx, bound, analyze); err != nil {
 		return nil, in(err, text)
 	}
 	if e := plan.TooLarge(bound, maxExpression); e != nil {
@@ -242,22 +244,22 @@ func (db *Database) prepare(text string, o *QueryOptions) (*statement, error) {
 	if s.confidence, err = db.confidence(o.Confidence); err != nil {
 		return nil, err
 	}
-	if s, err = db.eitherWay(s, bound, analyze, o); err == nil && asked && o.AtMost.lacks(s.spend) {
+	if s, err = db.eitherWay(ctx, s, bound, analyze, o); err == nil && asked && o.AtMost.lacks(s.spend) {
 		err = tooDear(nil, fmt.Sprintf("it costs %s, and at most %s may be spent", s.spend, o.AtMost))
 	}
 	return s, in(err, text)
 }
 
 // eitherWay gives a statement that was certified its noise, and where it could be bounded the other way, returns the one of both that is taken.
-func (db *Database) eitherWay(s *statement, bound plan.Node, analyze stability.Options, o *QueryOptions) (*statement, error) {
+func (db *Database) eitherWay(ctx context.Context, s *statement, bound plan.Node, analyze stability.Options, o *QueryOptions) (*statement, error) {
 	other, asked := *s, analyze.Counts
 	err := db.designed(s, o, asked)
 	if !s.certificate.EitherWay {
 		return s, err
 	}
-	analyze.Bounded = true
+	analyze.Bounded, analyze.Public = true, s.public
 	var failure error
-	if other.certificate, failure = stability.AnalyzeWith(bound, analyze); failure == nil {
+	if other.certificate, other.public, failure = db.certify(ctx, bound, analyze); failure == nil {
 		failure = db.designed(&other, o, asked)
 	}
 	switch {
@@ -364,7 +366,7 @@ func (db *Database) confidence(c float64) (*big.Rat, error) {
 // publicValues returns the values of each bounding key's public domain, sorted, reading
 // public tables where the domain says so, and refuses cross products of what is released that are
 // too large. It runs before private data is touched.
-func (db *Database) publicValues(ctx context.Context, r *stability.Release, known render.Stages) ([][]sqltype.Value, error) {
+func (db *Database) publicValues(ctx context.Context, r *stability.Release, public stability.Public, known render.Stages) ([][]sqltype.Value, error) {
 	if r.Private {
 		return nil, nil
 	}
@@ -378,7 +380,7 @@ func (db *Database) publicValues(ctx context.Context, r *stability.Release, know
 			continue
 		}
 		for _, d := range k.Domain {
-			values, err := db.enumerate(ctx, d, k.Expr)
+			values, err := db.enumerate(ctx, public, d, k.Expr)
 			if err != nil {
 				return nil, err
 			}
@@ -411,16 +413,27 @@ func (db *Database) loadPublic(ctx context.Context, scratch engine.Scratch, tabl
 	return nil
 }
 
-// enumerate lists a public domain's values as values of a key's type.
-func (db *Database) enumerate(ctx context.Context, d *catalog.PublicDomain, key plan.Expr) ([]sqltype.Value, error) {
-	if d.FromTable == nil {
-		n, ok := d.Size()
-		if !ok || n > release.MaxCells {
-			return nil, diagnostic.New("D051", key.Place(), "a grouping key's public domain has more than %d values", release.MaxCells).
-				Try("group by a coarser key")
-		}
-		return slices.Collect(d.All(key.Type())), nil
+// certify analyses a statement, and reads the values of public tables on which the analysis depends, if they are not given.
+func (db *Database) certify(ctx context.Context, bound plan.Node, given stability.Options) (*stability.Certificate, stability.Public, error) {
+	if given.Public = maps.Clone(given.Public); given.Public == nil {
+		given.Public = stability.Public{}
 	}
+	for {
+		certificate, unread, refused := stability.AnalyzeWith(bound, given)
+		if len(unread) == 0 {
+			return certificate, given.Public, refused
+		}
+		for _, d := range unread {
+			var err error
+			if given.Public[d.FromColumn], err = db.readPublic(ctx, d); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+}
+
+// readPublic reads the distinct values of a public table's column.
+func (db *Database) readPublic(ctx context.Context, d *catalog.PublicDomain) ([]sqltype.Value, error) {
 	if db.config.Engine == nil {
 		return nil, errors.New("read public domain: no engine")
 	}
@@ -432,17 +445,31 @@ func (db *Database) enumerate(ctx context.Context, d *catalog.PublicDomain, key 
 	if at < 0 {
 		return nil, fmt.Errorf("read public domain: table %s has no column %s", d.FromTable.Name, d.FromColumn.Name)
 	}
-	var values []sqltype.Value
-	for _, row := range rows {
-		v := row[at]
-		if t := key.Type(); v != nil && t.IsInteger() {
-			if _, err := sqltype.ParseValue(t, sqltype.Format(v)); err != nil {
-				continue // a table's bigint that no integer key can equal
-			}
-		}
-		values = append(values, v)
+	values := make([]sqltype.Value, len(rows))
+	for i, row := range rows {
+		values[i] = row[at]
 	}
-	return values, nil
+	return distinct(canonical([][]sqltype.Value{values})[0]), nil
+}
+
+// enumerate lists a public domain's values as values of a key's type.
+func (db *Database) enumerate(ctx context.Context, public stability.Public, d *catalog.PublicDomain, key plan.Expr) ([]sqltype.Value, error) {
+	if d.FromTable == nil {
+		n, ok := d.Size()
+		if !ok || n > release.MaxCells {
+			return nil, diagnostic.New("D051", key.Place(), "a grouping key's public domain has more than %d values", release.MaxCells).
+				Try("group by a coarser key")
+		}
+		return slices.Collect(d.All(key.Type())), nil
+	}
+	values, known := public[d.FromColumn]
+	if !known {
+		var err error
+		if values, err = db.readPublic(ctx, d); err != nil {
+			return nil, err
+		}
+	}
+	return stability.OfType(values, key.Type()), nil
 }
 
 // distinct returns the values that are not NULL, each once, in their order. A range of numbers

@@ -48,7 +48,7 @@ type Description struct {
 
 // Describe returns the columns and the types of parameters of a statement. types are
 // the declared ones of the parameters, as far as there are any.
-func (db *Database) Describe(_ context.Context, sql string, types []ParameterType) (*Description, error) {
+func (db *Database) Describe(ctx context.Context, sql string, types []ParameterType) (*Description, error) {
 	tree, err := sqlparse.Parameterized(sql)
 	if err != nil {
 		return nil, refusal(err)
@@ -62,7 +62,13 @@ func (db *Database) Describe(_ context.Context, sql string, types []ParameterTyp
 		return nil, refusal(in(err, sql))
 	}
 	s := &statement{text: sql}
-	if s.certificate, err = stability.AnalyzeWith(stability.Emptied(bound), stability.Options{Found: db.found.within()}); err != nil {
+	bound = stability.Emptied(bound)
+	given := stability.Options{Found: db.found.within()}
+	certificate, unread, err := stability.AnalyzeWith(bound, given)
+	if err != nil && len(unread) > 0 { // it may be accepted by what public tables list; its columns are the same
+		certificate, _, err = db.certify(ctx, bound, given)
+	}
+	if s.certificate = certificate; err != nil {
 		return nil, refusal(in(err, sql))
 	}
 	s.post = rewrite.Intervals(s.certificate, rewrite.Options{})

@@ -115,7 +115,7 @@ func (db *Database) plan(ctx context.Context, sql string, o *QueryOptions) (*Sta
 	if o == nil {
 		o = &QueryOptions{}
 	}
-	planned, err := db.prepare(sql, o)
+	planned, err := db.prepare(ctx, sql, o)
 	if err != nil {
 		return nil, refusal(err)
 	}

@@ -89,7 +89,7 @@ func (db *Database) ExplainTo(ctx context.Context, sql string, o *QueryOptions, 
 	if o == nil {
 		o = &QueryOptions{}
 	}
-	p, err := db.prepare(sql, o)
+	p, err := db.prepare(ctx, sql, o)
 	if err != nil {
 		return nil, refusal(err)
 	}

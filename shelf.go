@@ -95,7 +95,7 @@ func (f *shelf) of(domain string) *earlierOf {
 func (db *Database) planEarlier(ctx context.Context, a *earlier) *replanned {
 	known := a.compared.Load()
 	if known == nil {
-		planned, err := db.again(a.Asked)
+		planned, err := db.again(ctx, a.Asked)
 		if err != nil || planned.certificate.Domain == nil {
 			return nil
 		}
@@ -130,7 +130,7 @@ func (s *statement) comparable(c *compiled) (all []*release.Comparable) {
 }
 
 // again plans what the ledger has of a statement, by today's catalog.
-func (db *Database) again(a ledger.Asked) (*statement, error) {
+func (db *Database) again(ctx context.Context, a ledger.Asked) (*statement, error) {
 	var p parameterRecord
 	if err := json.Unmarshal(a.Parameters, &p); err != nil {
 		return nil, fmt.Errorf("read parameters: %w", err)
@@ -165,10 +165,10 @@ func (db *Database) again(a ledger.Asked) (*statement, error) {
 		o.Parameters = append(o.Parameters, of)
 	}
 	whole := db.Only(nil)
-	planned, err := whole.prepare(a.Statement, o)
+	planned, err := whole.prepare(ctx, a.Statement, o)
 	if err != nil { // its text may say what it costs
 		o.Spend = Spend{}
-		if planned, err = whole.prepare(a.Statement, o); err != nil {
+		if planned, err = whole.prepare(ctx, a.Statement, o); err != nil {
 			return nil, err
 		}
 	}

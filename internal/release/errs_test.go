@@ -50,7 +50,7 @@ func either(t *testing.T, text, sql string, s Spend) (kept, bounded *Design) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		certificate, err := stability.AnalyzeWith(bound, stability.Options{Bounded: i == 1})
+		certificate, _, err := stability.AnalyzeWith(bound, stability.Options{Bounded: i == 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -59,7 +59,7 @@ func (m *machines) checkChoices(x *example, statements []string, p wrongChoice, 
 	}
 	for _, statement := range statements {
 		c.statements++
-		certificate, err := certify(statement, cat)
+		certificate, err := m.certify(ctx, x, pipeline{}, "d", statement, cat)
 		if _, refused := errors.AsType[*diagnostic.Diagnostic](err); refused {
 			continue
 		}

@@ -243,7 +243,15 @@ func (a *analysis) groupedBy(n *plan.Aggregate) (keys []Key, complete bool, err 
 		return r.Keys, true, nil
 	}
 	r.derive(a.facts, n.Input)
-	return r.Keys, !slices.ContainsFunc(r.Keys, func(k Key) bool { return k.Domain == nil }), nil
+	if slices.ContainsFunc(r.Keys, func(k Key) bool { return k.Domain == nil }) {
+		return r.Keys, false, nil
+	}
+	for _, k := range r.Keys {
+		for _, d := range k.Domain {
+			a.facts.need(d)
+		}
+	}
+	return r.Keys, true, nil
 }
 
 // derive gives keys without a domain the one that follows from declared bounds, if all have

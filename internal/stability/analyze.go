@@ -16,6 +16,8 @@ const maxComponents = 200
 type Options struct {
 	// Found are tighter bounds than the declared ones, where some were found.
 	Found *Found
+	// Public are the values of public columns that were read.
+	Public Public
 	// Counts leaves out choices: what they are made by is released as noisy counts, whose error can be named.
 	Counts bool
 	// Bounded has max_groups_per_unit and max_rows_per_group bound what a unit contributes, of the rows that are kept once, where the number
@@ -24,30 +26,33 @@ type Options struct {
 }
 
 // Analyze certifies a bound statement or refuses it with a *diagnostic.Diagnostic.
-func Analyze(statement plan.Node) (*Certificate, error) { return AnalyzeWith(statement, Options{}) }
+func Analyze(statement plan.Node) (*Certificate, error) {
+	c, _, err := AnalyzeWith(statement, Options{})
+	return c, err
+}
 
-// AnalyzeWith is Analyze in one of its ways.
-func AnalyzeWith(statement plan.Node, o Options) (*Certificate, error) {
+// AnalyzeWith is Analyze in one of its ways. Its result may be another where the public columns of unread are given, too.
+func AnalyzeWith(statement plan.Node, o Options) (_ *Certificate, unread []*catalog.PublicDomain, err error) {
 	a := &analysis{certificate: &Certificate{}, options: o, facts: newFacts(), referred: map[*catalog.Column]bool{}, known: map[plan.Node]*relation{}}
-	a.facts.found = o.Found
+	a.facts.found, a.facts.public = o.Found, o.Public
 	a.references(statement)
 	r, err := a.node(statement)
 	if err != nil {
-		return nil, err
+		return nil, a.facts.unread, err
 	}
 	if r.state == private {
-		return nil, rawRows(r)
+		return nil, a.facts.unread, rawRows(r)
 	}
 	if !o.Counts && a.countsToo() {
 		o.Counts = true
 		return AnalyzeWith(statement, o)
 	}
-	a.certificate.Post = r.node
-	if o.Found != nil { // what is found says nothing of what can be meant
+	a.certificate.Post, unread = r.node, a.facts.unread
+	if o.Found != nil || len(o.Public) > 0 { // what is found, or read, says nothing of what can be meant
 		a.facts = newFacts()
 	}
 	a.certificate.Doubts = doubts(statement, a.facts)
-	return a.certificate, nil
+	return a.certificate, unread, nil
 }
 
 type analysis struct {

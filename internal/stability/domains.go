@@ -109,9 +109,9 @@ func (f *facts) findDomain(n plan.Node, i int) []*catalog.PublicDomain {
 		c := n.Table.Columns[i]
 		switch {
 		case c.Domain != nil:
-			return []*catalog.PublicDomain{c.Domain}
+			return []*catalog.PublicDomain{f.declaredDomain(c)}
 		case n.Table.Public:
-			return []*catalog.PublicDomain{{FromTable: n.Table, FromColumn: c}}
+			return []*catalog.PublicDomain{f.tableDomain(n.Table, c, c.Type)}
 		case c.Type.Kind == sqltype.Boolean:
 			return []*catalog.PublicDomain{{Values: []sqltype.Value{false, true}}}
 		}
@@ -124,7 +124,7 @@ func (f *facts) findDomain(n plan.Node, i int) []*catalog.PublicDomain {
 	case *plan.Project:
 		// Rows with keys outside it are dropped, whoever declares it.
 		if c := n.Declares(i); c != nil && c.Domain != nil {
-			return []*catalog.PublicDomain{c.Domain}
+			return []*catalog.PublicDomain{f.declaredDomain(c)}
 		}
 		return f.domainOf(n.Input, n.Exprs[i])
 	case *plan.Join:

@@ -292,7 +292,7 @@ func (f *facts) columnImage(n plan.Node, i int) *image {
 func (f *facts) findImage(n plan.Node, i int) *image {
 	switch n := n.(type) {
 	case *plan.Scan:
-		return declaredImage(n.Table.Columns[i])
+		return f.declaredImage(n.Table.Columns[i])
 	case *plan.Values:
 		all := make([]*image, len(n.Rows))
 		for r, row := range n.Rows {
@@ -301,7 +301,7 @@ func (f *facts) findImage(n plan.Node, i int) *image {
 		return f.anyOf(all, n.Types[i])
 	case *plan.Project:
 		if c := n.Declares(i); c != nil && (c.Domain != nil || c.Lower != nil) {
-			return declaredImage(c)
+			return f.declaredImage(c)
 		}
 		return f.imageOf(n.Input, n.Exprs[i])
 	case *plan.Join:
@@ -349,16 +349,17 @@ func (f *facts) findImage(n plan.Node, i int) *image {
 }
 
 // declaredImage is what the owner declares of a column.
-func declaredImage(c *catalog.Column) *image {
-	switch {
-	case c.Domain != nil:
-		if n, ok := c.Domain.Size(); !ok || n > mostEvaluated {
+func (f *facts) declaredImage(c *catalog.Column) *image {
+	switch domain := f.declaredDomain(c); {
+	case domain != nil:
+		f.need(domain)
+		if n, ok := domain.Size(); !ok || n > mostEvaluated {
 			if c.Lower == nil {
 				return everyOf(c.Type)
 			}
 			break
 		}
-		return listOf(sorted(slices.Collect(c.Domain.All(c.Type)))...)
+		return listOf(sorted(slices.Collect(domain.All(c.Type)))...)
 	case c.Lower == nil:
 		return everyOf(c.Type)
 	}

@@ -27,6 +27,10 @@ type facts struct {
 	images  map[place]*image
 	work    int // how many values images have looked at
 	found   *Found
+
+	public Public
+	listed map[typedColumn]*catalog.PublicDomain // of public, each once
+	unread []*catalog.PublicDomain               // that would be known better by values of their public columns
 }
 
 // A place is a column of a node.
@@ -36,7 +40,7 @@ type place struct {
 }
 
 func newFacts() *facts {
-	return &facts{map[place]interval{}, map[place][]*catalog.PublicDomain{}, map[place]*image{}, 0, nil}
+	return &facts{ranges: map[place]interval{}, domains: map[place][]*catalog.PublicDomain{}, images: map[place]*image{}, listed: map[typedColumn]*catalog.PublicDomain{}}
 }
 
 // maxEnd bounds an end's size in bits: squares of squares would fill the memory,
