@@ -62,6 +62,8 @@ func TestDoubts(t *testing.T) {
 		count + "score > 300000::smallint":                          "beyond smallint: always NULL",
 		count + "score % 0 = 1":                                     "division by 0: always NULL",
 		count + "age + NULL > 3":                                    "an operation with NULL: always NULL",
+		count + "CASE city WHEN 'Rom' THEN true ELSE age > 3 END":   "'Rom' is not among the declared values",
+		count + "width_bucket(age / 0, ARRAY[0, 50]) = 1":           "division by 0: always NULL",
 		"SELECT sum(cost) / 0 FROM visits":                          "is sum(cost) / 0 meant? division by 0: always NULL",
 		"SELECT sum(age) / count(*) FROM visits":                    "both sides are whole numbers, so that the quotient loses its fraction: convert one, as in sum(x)::numeric / count(*)",
 		"SELECT sum(least(greatest(cost / 0, 0), 1)) FROM visits":   "division by 0: always NULL",
@@ -93,6 +95,7 @@ func TestDoubts(t *testing.T) {
 		count + "name IS NULL", count + "coalesce(age, 0) = 0", count + "CASE WHEN age > 3 THEN true END", count + "(age > 3) = true", count + "person = 999", count + "score > 30000::smallint", count + "extract(month from day) = 12",
 		"SELECT sum(cost) / count(*) FROM visits", "SELECT city, count(*) FROM visits GROUP BY city HAVING count(*) > 5 LIMIT 1", "SELECT count(*) FILTER (WHERE city = 'Ulm') FROM visits", "SELECT sum(cost) / 3 FROM visits", "SELECT count(*) + 0 FROM visits",
 		"SELECT count(*) FROM visits WHERE EXISTS (SELECT 1 FROM visits AS v WHERE v.person = visits.person AND v.city = 'Kiel')",
+		"SELECT width_bucket(age, ARRAY[0, 50, 500]), count(*) FROM visits GROUP BY 1", count + "width_bucket(cost, ARRAY[0, 5]) = 1",
 	} {
 		if got := doubts(sql); got != nil {
 			t.Errorf("%s: noted %q", sql, got)

@@ -57,6 +57,8 @@ var partial = []string{
 	"length(name) = 4", "name || name || age || cost || fee || day || seen = 'x'", "concat(name, age, cost) = 'x'", "btrim(name, 'j') = ''", "starts_with(name, name)",
 	`name LIKE '%\%'`, "name LIKE 'j%'", "name ILIKE 'J%'", "name ~ '^(j|o)+hn$'", "name ~* 'J.*'", "name !~ '[a-z]{1,200}'", "cost::text = '1'", "fee::text = '1'",
 	"seen::text = '1'", "day::text = '1'", "age::text::integer = 1", "name::varchar(2) = 'jo'",
+	"ascii(name) > 0", "regexp_count(name, '[a-z]') > 1", "regexp_substr(name, 'o[a-z]*') = 'ohn'", "substring(name FROM '^(.).') = 'j'", `regexp_replace(name, '(.)', '\1\1\&jjjjjjjj', 'g') = 'x'`, "regexp_replace(name, '[^o]*', '') = ''",
+	"width_bucket(cost, ARRAY[0, 1.5, 1e308]) = 1", "width_bucket(name, ARRAY['', 'j']) = 1", "width_bucket(day, ARRAY[DATE '2020-01-01']) = 1",
 	// dates
 	"day + age > '2020-01-01'", "day - age > '2020-01-01'", "day - '2020-01-01'::date > 1", "seen + interval '9999 years' > '2020-01-01'", "day + interval '1 month' > '2020-01-01'",
 	"seen - interval '300000 days' > '2020-01-01'", "date_trunc('decade', seen) > '2020-01-01'", "date_trunc('week', day) > '2020-01-01'", "date_trunc('quarter', day) > '2020-01-01'",

@@ -40,6 +40,7 @@ func (c *context) thresholds(e *sqlparse.Call, list *sqlparse.Array) plan.Expr {
 	}
 	out := &plan.Case{T: typeOf(sqltype.Integer), Span: e.Span}
 	c.repeat(x, len(list.Items))
+	unwritten := diagnostic.Span{Start: e.Span.Start, End: e.Span.Start} // a bucket may be empty by the declared bounds: no doubt is about it
 	var last sqltype.Value
 	for i, threshold := range exprs[1:] {
 		l, ok := threshold.(*plan.Literal)
@@ -56,10 +57,10 @@ func (c *context) thresholds(e *sqlparse.Call, list *sqlparse.Array) plan.Expr {
 				Try("write them from the smallest to the largest: width_bucket(x, ARRAY[0, 100, 500])"))
 		}
 		last = l.Value
-		out.Whens = append(out.Whens, plan.When{Condition: boolean(plan.Less, e.Span, x, l), Result: integer(int64(i), e.Span)})
+		out.Whens = append(out.Whens, plan.When{Condition: boolean(plan.Less, unwritten, x, l), Result: integer(int64(i), e.Span)})
 	}
 	least := out.Whens[len(out.Whens)-1].Condition.(*plan.Call).Args[1]
-	out.Whens = append(out.Whens, plan.When{Condition: boolean(plan.GreaterOrEqual, e.Span, x, least), Result: integer(int64(len(list.Items)), e.Span)})
+	out.Whens = append(out.Whens, plan.When{Condition: boolean(plan.GreaterOrEqual, unwritten, x, least), Result: integer(int64(len(list.Items)), e.Span)})
 	return out
 }
 

@@ -146,12 +146,14 @@ func (w writer) expr(kind, table string, depth int) string {
 			fmt.Sprintf("CAST(%s AS %s)", of(w.pick("n", "x")), w.pick("smallint", "integer", "bigint", "real", "double precision", "numeric", "decimal(5,2)", "decimal(38,0)", "decimal(38,38)")),
 			fmt.Sprintf("round(CAST(%s AS numeric), %s)", of("n"), w.pick("0", "3", "-3", "-38")),
 			fmt.Sprintf("%s(%s)", w.pick("length", "char_length"), of("x")), fmt.Sprintf("strpos(%s, %s)", of("x"), of("x")),
-			fmt.Sprintf("width_bucket(%s, -5, 1e9, 7)", of("n")),
+			fmt.Sprintf("width_bucket(%s, -5, 1e9, 7)", of("n")), fmt.Sprintf("width_bucket(%s, ARRAY[-1e300, 0, 0.5, 1e18])", of("n")), fmt.Sprintf("width_bucket(%s, ARRAY['', 'a'])", of("x")),
+			fmt.Sprintf("regexp_count(%s, '%s')", of("x"), w.pick("[a-z]+", ".", "[0-9]|e[+-]")), fmt.Sprintf("ascii(%s)", of("x")),
 			fmt.Sprintf("extract(%s FROM %s)", w.pick("epoch", "year", "month", "day", "decade"), of(w.pick("y", "v"))),
 			fmt.Sprintf("extract(%s FROM %s)", w.pick("epoch", "hour", "microseconds", "second", "milliseconds"), of(w.pick("z", "v"))),
 			fmt.Sprintf("date_part('%s', %s)", w.pick("epoch", "week", "doy", "isoyear"), of("y")))
 	case "x":
 		return w.pick(
+			fmt.Sprintf("substring(%s FROM '%s')", of("x"), w.pick("^(.).", ".*$", "[^0-9]+")), fmt.Sprintf("regexp_replace(%s, '(.)', '\\1\\&%s'%s)", of("x"), w.pick("", "é"), w.pick("", ", 'g'")),
 			fmt.Sprintf("(%s || %s)", of("x"), any()), fmt.Sprintf("CAST(%s AS text)", of(w.pick("n", "y", "q", "z"))),
 			fmt.Sprintf("%s(%s, CAST(%s AS integer))", w.pick("left", "right", "substring"), of("x"), of("n")),
 			fmt.Sprintf("substring(%s, CAST(%s AS integer), CAST(%s AS integer))", of("x"), of("n"), of("n")),

@@ -343,9 +343,13 @@ func (g finiteKeys) whole(depth int) string {
 		return g.of("age", "k", "flag", "big", "wide / 100", "2", "-3", "7", "open")
 	}
 	a := func() string { return g.whole(depth - 1) }
-	switch g.n(12) {
+	switch g.n(14) {
 	case 0, 1:
 		return fmt.Sprintf("(%s %s %s)", a(), g.of("+", "-", "*"), a())
+	case 11:
+		return fmt.Sprintf("width_bucket(%s, ARRAY[%s])", g.of(g.whole(depth-1), g.number(depth-1)), g.of("0", "18, 65", "-1.5, 0, 2.25, 1000", "120"))
+	case 12:
+		return fmt.Sprintf(g.of("ascii(%s)", "regexp_count(%s, '[a-z]')", "regexp_count(%s, '[0-9]+|x')", "length(regexp_substr(%s, '[a-z]+$'))"), g.text(depth-1))
 	case 2, 3:
 		return fmt.Sprintf("(%s / %s)", a(), g.of("3", "-7", "10", "k", "100", a()))
 	case 4:
@@ -407,7 +411,11 @@ func (g finiteKeys) text(depth int) string {
 	if depth <= 0 || g.n(4) == 0 {
 		return g.of("dept", "'x'", "lower(dept)", "left(dept, 2)", "(age / 10)::text", "q::text")
 	}
-	switch g.n(4) {
+	switch g.n(6) {
+	case 4:
+		return fmt.Sprintf(g.of("substring(%s FROM '^([^a-z0-9]?).')", "regexp_substr(%s, '[a-z]+')", "substring(%s FROM '[0-9]*$')"), g.text(depth-1))
+	case 5:
+		return fmt.Sprintf(g.of(`regexp_replace(%s, '(.)(.)', '\2\\\1\&')`, "regexp_replace(%s, '[a-z]', '', 'g')", `regexp_replace(%s, '([A-Z])|([0-9])', '-', 'g')`, `regexp_replace(%s, '^.|.$', '<\&>', 'g')`), g.text(depth-1))
 	case 0:
 		return fmt.Sprintf("%s || %s", g.text(depth-1), g.text(depth-1))
 	case 1:

@@ -50,8 +50,9 @@ type doubter struct {
 	found []Doubt
 }
 
+// say does so of what is written: some functions are made of conditions that have no place.
 func (d *doubter) say(at diagnostic.Span, format string, args ...any) {
-	if len(d.found) < mostDoubts {
+	if len(d.found) < mostDoubts && at.Start < at.End {
 		d.found = append(d.found, Doubt{Span: at, Words: fmt.Sprintf(format, args...)})
 	}
 }
