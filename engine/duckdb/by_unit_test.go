@@ -105,6 +105,53 @@ func TestQueriesOverCopies(t *testing.T) {
 	}
 }
 
+// A copy of a table with both kinds of bounds has numbers of the units of those rows that the table has; with a bound of rows alone nobody asks for them, and there are none.
+func TestCopiesOfBothBounds(t *testing.T) {
+	dir := t.TempDir()
+	execute(t, "COPY (FROM (VALUES (3, 1.5), (1, 2), (2, NULL), (1, 4), (1, 5)) AS r(u, v)) TO '"+filepath.Join(dir, "t.parquet")+"' (FORMAT parquet)")
+	for groups, want := range map[int64]int64{1: 4, 0: -4} {
+		c := unitsOf(t, dir, "t.parquet")
+		c.Tables[0].MaxUnitRows, c.Tables[0].MaxGroups = 2, groups
+		e := open(t, c, duckdb.Restless(duckdb.Options{Threads: 2, Lazy: true, Copies: filepath.Join(t.TempDir(), "copies")}, restless))
+		if _, err := e.MakeCopy(t.Context(), "t"); err != nil {
+			t.Fatal(err)
+		}
+		x, err := e.Exact(t.Context(), engine.Query{SQL: "SELECT CAST(-count(*) AS HUGEINT) AS x0 FROM t", Tables: []string{"t"}, Values: 1,
+			Totals: &engine.Totals{Totals: 1, SQL: fmt.Sprintf("SELECT x0 FROM (SELECT unnest(x, recursive := true) FROM (SELECT discreet_totals_0_1('1 9 1 n', %s, %s, TRUE, 0, CAST(0 AS UBIGINT), CAST(0 AS UBIGINT)) AS x FROM %s))", engine.UnitNumber, engine.UnitRows, engine.LaidName("t"))}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := x.RevealExact()[0][0].(sqltype.Decimal).Unscaled.Int64(); got != want {
+			t.Errorf("%d groups of a unit: the answer is %d, want %d", groups, got, want)
+		}
+	}
+}
+
+// A table with a column of a name that copies use is not read by the forms over copies: of theirs nobody could tell which column is meant.
+func TestColumnsNamedAsThoseOfCopies(t *testing.T) {
+	for name, want := range map[string]int64{engine.UnitKey: -2, engine.UnitNumber: -2, "Discreet_Unit_Rows": -2, engine.FixedColumn + "9": -2, engine.PlaceColumn + "1": -2, "DISCREET_PLACE_7": -2, "place": 2} {
+		dir := t.TempDir()
+		execute(t, fmt.Sprintf("COPY (FROM (VALUES (3, 'a'), (1, 'b')) AS r(u, \"%s\")) TO '%s' (FORMAT parquet)", name, filepath.Join(dir, "t.parquet")))
+		c, err := catalog.Parse(filepath.Join(dir, "units.toml"), fmt.Sprintf("[domains.unit]\nmeasure = \"pure\"\nepsilon = 1\n[tables.t]\nsource = \"t.parquet\"\ndomain = \"unit\"\nunit = \"u\"\nmax_groups_per_unit = 2\nmax_rows_per_group = 2\n"+
+			"[tables.t.columns]\nu = { type = \"bigint\" }\n%s = { type = \"text\", domain = [\"a\", \"b\"] }\n", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := open(t, c, duckdb.Restless(duckdb.Options{Threads: 1, Lazy: true, Copies: filepath.Join(t.TempDir(), "copies")}, restless))
+		if _, err := e.MakeCopy(t.Context(), "t"); err != nil {
+			t.Fatal(name, err)
+		}
+		count := "CAST(%scount(*) AS HUGEINT) AS x0 FROM %s"
+		x, err := e.Exact(t.Context(), engine.Query{SQL: fmt.Sprintf("SELECT "+count, "-", "t"), Tables: []string{"t"}, Values: 1, Totals: &engine.Totals{Totals: 1, SQL: fmt.Sprintf("SELECT "+count, "", engine.LaidName("t"))}})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if got := x.RevealExact()[0][0].(sqltype.Decimal).Unscaled.Int64(); got != want {
+			t.Errorf("%s: the answer is %d, want %d", name, got, want)
+		}
+	}
+}
+
 // A query where every row counts is asked over a copy of the files as they are, as they are declared: its rows with a unit, and their values on their grid.
 func TestWholeQueriesOverCopies(t *testing.T) {
 	for _, source := range []string{"t.csv", "t.parquet"} {

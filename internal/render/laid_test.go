@@ -268,6 +268,80 @@ func TestPlacesInCopies(t *testing.T) {
 	}
 }
 
+// Each key has the place of its own column, of two with one list, too, and whatever stands between it and the table; texts differ by case and blanks, and lists are as long as they may be. All
+// forms then say the same. Longer lists have no places, and those with a text that is none of DuckDB's.
+func TestPlacesAreOfTheirColumns(t *testing.T) {
+	db := openDuck(t)
+	db.SetMaxOpenConns(1)
+	numbered := func(n int) (texts []string) {
+		for i := range n {
+			texts = append(texts, fmt.Sprintf("x%03d", i))
+		}
+		return texts
+	}
+	lists := [][]string{nil, {"a", "b", "c"}, {"a", "b", "c"}, {"", " a", "A", "a", "a ", "it's"}, numbered(1), numbered(32), numbered(33), numbered(33), numbered(255), numbered(256), numbered(257), {"a", "b\x00"}}
+	table := &catalog.Table{Name: "t", Columns: []*catalog.Column{{Name: "u", Type: sqltype.Of(sqltype.Bigint)}}}
+	table.Unit = catalog.Unit{Kind: catalog.UnitColumn, Column: table.Columns[0]}
+	columns := []string{"CAST(hash(i) % 90 AS BIGINT) AS u"}
+	for i, list := range lists[1:] {
+		c := &catalog.Column{Name: fmt.Sprint("Column ", i+1), Type: sqltype.Of(sqltype.Text), Domain: &catalog.PublicDomain{}}
+		for _, text := range list {
+			c.Domain.Values = append(c.Domain.Values, text)
+		}
+		table.Columns = append(table.Columns, c)
+		of := "['a', 'b', 'c', 'A', ' a', 'a ', '', 'it''s', 'd']"
+		if len(list) == 1 || len(list) > 6 {
+			of = fmt.Sprintf("list_transform(range(%d), lambda j: 'x' || lpad(j::VARCHAR, 3, '0'))", len(list)+1)
+		}
+		columns = append(columns, fmt.Sprintf(`CASE WHEN hash(i, %d) %% 9 > 0 THEN (%s)[1 + (hash(i, -%d) %% len(%s))::BIGINT] END AS "%s"`, i, of, i+1, of, c.Name))
+	}
+	beside, err := render.Beside(table)
+	if err != nil || len(beside) != 9 {
+		t.Fatalf("%d columns, %v", len(beside), err)
+	}
+	if _, err := db.Exec(fmt.Sprintf(`CREATE TABLE t AS SELECT %s FROM range(5000) AS r(i); CREATE TABLE laid AS SELECT r.*, %s, dense_rank() OVER (ORDER BY u) AS discreet_unit,
+		count(*) OVER (PARTITION BY u) AS discreet_unit_rows FROM t AS r ORDER BY hash(r)`, strings.Join(columns, ", "), strings.Join(beside, ", "))); err != nil {
+		t.Fatal(err)
+	}
+	last := len(table.Columns) - 1
+	turned := &plan.Project{Input: &plan.Scan{Table: table}, Names: make([]string, last+1)}
+	for i := range table.Columns {
+		turned.Exprs = append(turned.Exprs, &plan.Ref{Index: last - i, T: table.Columns[last-i].Type})
+	}
+	for _, keys := range [][]int{{1}, {2}, {1, 2}, {2, 1}, {3}, {3, 2}, {4}, {5}, {6}, {7}, {7, 6}, {8}, {9}, {10}, {4, 9}} {
+		for name, input := range map[string]plan.Node{"the table": &plan.Scan{Table: table}, "columns in another order": turned} {
+			at := func(i int) int { return i }
+			if name != "the table" {
+				at = func(i int) int { return last - i }
+			}
+			b := &plan.Bounded{Input: input, Unit: at(0), MaxGroups: 2, MaxRows: 3, Contributions: []plan.Contribution{{Kind: plan.Added, Value: &plan.Literal{Value: int64(1), T: sqltype.Of(sqltype.Bigint)}}, {Kind: plan.UnitCount}}}
+			for _, i := range keys {
+				b.Keys, b.Names, b.Listed = append(b.Keys, &plan.Ref{Index: at(i), T: table.Columns[i].Type}), append(b.Names, ""), append(b.Listed, lists[i])
+			}
+			q := released(t, b)
+			if q.Totals == nil {
+				t.Fatalf("%v of %s: there is no form over copies", keys, name)
+			}
+			for k, i := range keys {
+				if has := strings.Contains(q.Totals.SQL, fmt.Sprintf("%s%d AS k%d,", engine.PlaceColumn, i, k)); has != (len(lists[i]) <= 256) {
+					t.Errorf("%v of %s: the place of column %d is read: %t", keys, name, i, has)
+				}
+			}
+			conn, err := db.Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = conn.Raw(func(c any) error { // which says no if the function is known
+				return least.Totals{Values: q.Totals.Values, Totals: q.Totals.Totals}.Register(c.(*duckdb.Conn))
+			})
+			conn.Close()
+			if got, want := sortedRows(t, db, strings.ReplaceAll(q.Totals.SQL, `"discreet_laid_t"`, "laid"), 5), sortedRows(t, db, q.SQL, 5); !reflect.DeepEqual(got, want) || len(want) == 0 {
+				t.Errorf("%v of %s: %.200s, want %.200s", keys, name, got, want)
+			}
+		}
+	}
+}
+
 // A copy has no values on a grid of columns without bounds, of bounds that are looked for in the data or that are too wide for exact sums, and of
 // tables whose units are rows.
 func TestFixedColumns(t *testing.T) {
