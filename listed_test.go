@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -113,6 +114,9 @@ func TestPublicTablesListValues(t *testing.T) {
 		if !reflect.DeepEqual(e.Mechanisms, a.Mechanisms) || !slices.Equal(e.Notes, a.Notes) || fmt.Sprint(e.Cost.Events) != fmt.Sprint(a.Cost.Events) {
 			t.Errorf("%s: explain says\n%+v\n%v\nand query\n%+v\n%v", c.sql, e.Mechanisms, e.Notes, a.Mechanisms, a.Notes)
 		}
+		if d, err := db.Describe(t.Context(), c.sql, nil); err != nil || !slices.Equal(d.Columns, a.Columns) {
+			t.Errorf("%s is described as %+v, %v, and answered with %+v", c.sql, d, err, a.Columns)
+		}
 		if a.Cost.Delta.Sign() != 0 {
 			t.Errorf("%s: delta %v is charged for choosing groups", c.sql, a.Cost.Delta)
 		}
@@ -209,5 +213,34 @@ func TestPublicTablesOfOtherSizes(t *testing.T) {
 		if private := e.Cost.Delta.Sign() > 0; private == c.choice {
 			t.Errorf("%s: keys are private: %v, want %v", c.what, private, !c.choice)
 		}
+	}
+}
+
+// A server bounds the statements that it keeps by their sizes: that of one says what its public values take, and not its text alone.
+func TestStatementsWithPublicValuesHaveTheirSize(t *testing.T) {
+	db, public := listed(t)
+	for i := range 10_000 {
+		public.rows = append(public.rows, []sqltype.Value{fmt.Sprintf("%026d", i), nil})
+	}
+	for _, sql := range []string{"SELECT k, count(*) FROM t WHERE x <> %d GROUP BY k", "SELECT k, sum(x) FROM t WHERE x <> %d GROUP BY CUBE (k)", listedMode + " WHERE x <> %d"} {
+		held := func() int64 {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			return int64(m.HeapAlloc)
+		}
+		before, size := held(), int64(0)
+		var kept []*Statement
+		for i := range 5 {
+			s, err := db.Prepare(t.Context(), fmt.Sprintf(sql, i), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept, size = append(kept, s), size+int64(s.Size())
+		}
+		if took := held() - before; took > 2*size || size > 2*took {
+			t.Errorf("%s: %d statements take %d bytes, and say %d", sql, len(kept), took, size)
+		}
+		runtime.KeepAlive(kept)
 	}
 }

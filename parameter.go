@@ -63,12 +63,8 @@ func (db *Database) Describe(ctx context.Context, sql string, types []ParameterT
 	}
 	s := &statement{text: sql}
 	bound = stability.Emptied(bound)
-	given := stability.Options{Found: db.found.within()}
-	certificate, unread, err := stability.AnalyzeWith(bound, given)
-	if err != nil && len(unread) > 0 { // it may be accepted by what public tables list; its columns are the same
-		certificate, _, err = db.certify(ctx, bound, given)
-	}
-	if s.certificate = certificate; err != nil {
+	// By what public tables list, as it will be answered: a choice has an interval, and what is read from counts has none.
+	if s.certificate, _, err = db.certify(ctx, bound, stability.Options{Found: db.found.within()}); err != nil {
 		return nil, refusal(in(err, sql))
 	}
 	s.post = rewrite.Intervals(s.certificate, rewrite.Options{})

@@ -184,6 +184,25 @@ func (s *Statement) Certificate() json.RawMessage { return s.certificate }
 // and parameters are constants.
 func (s *Statement) Canonical() string { return plan.Format(s.planned.bound) }
 
+// Size is about how many bytes it takes to keep the statement: of its text, its certificate several times over, what an engine is
+// asked, and the values of public domains, which can be most of it.
+func (s *Statement) Size() int {
+	size := len(s.planned.text) + 16*len(s.certificate) + 16<<10
+	for _, q := range slices.Concat(append(slices.Clone(s.compiled.trees), s.compiled.queries)...) {
+		size += len(q.SQL)
+	}
+	for _, values := range slices.Concat(s.compiled.bounding...) {
+		size += 16 * len(values)
+	}
+	for _, values := range s.planned.public {
+		for _, v := range values {
+			text, _ := v.(string)
+			size += 48 + len(text)
+		}
+	}
+	return size
+}
+
 // Fingerprint identifies what is asked.
 func (s *Statement) Fingerprint() Fingerprint { return s.fingerprint }
 

@@ -21,13 +21,8 @@ type plans struct {
 	byText  map[string]*discreet.Statement
 }
 
-// maxPlans bounds what is kept, in bytes, as far as they are known: of a statement its text,
-// its certificate several times over, and what any has.
+// maxPlans bounds what is kept, in bytes, as far as they are known.
 const maxPlans = 64 << 20
-
-func size(text string, s *discreet.Statement) int {
-	return len(text) + 16*len(s.Certificate()) + 16<<10
-}
 
 // key is all that a prepared statement depends on.
 func (o *Options) key(sql string) (string, error) {
@@ -81,7 +76,7 @@ func (g *Gateway) prepare(ctx context.Context, by *served, who people.Account, s
 	defer p.mu.Unlock()
 	if p.version == version.Record && p.rules == who.Seen() {
 		p.byText[text] = s
-		p.size += size(text, s)
+		p.size += len(text) + s.Size()
 	}
 	return s, nil
 }
