@@ -105,13 +105,13 @@ func TestQueriesOverCopies(t *testing.T) {
 	}
 }
 
-// A copy of a table with both kinds of bounds has numbers of the units of those rows that the table has; with a bound of rows alone nobody asks for them, and there are none.
+// A copy of a table with both kinds of bounds has numbers of the units of those rows that the table has; with T alone nobody asks for them, and there are none.
 func TestCopiesOfBothBounds(t *testing.T) {
 	dir := t.TempDir()
 	execute(t, "COPY (FROM (VALUES (3, 1.5), (1, 2), (2, NULL), (1, 4), (1, 5)) AS r(u, v)) TO '"+filepath.Join(dir, "t.parquet")+"' (FORMAT parquet)")
-	for groups, want := range map[int64]int64{1: 4, 0: -4} {
+	for bounds, want := range map[[2]int64]int64{{1, 1}: 4, {1, 0}: 4, {0, 1}: 4, {0, 0}: -4} {
 		c := unitsOf(t, dir, "t.parquet")
-		c.Tables[0].MaxUnitRows, c.Tables[0].MaxGroups = 2, groups
+		c.Tables[0].MaxUnitRows, c.Tables[0].MaxGroups, c.Tables[0].MaxRows = 2, bounds[0], bounds[1]
 		e := open(t, c, duckdb.Restless(duckdb.Options{Threads: 2, Lazy: true, Copies: filepath.Join(t.TempDir(), "copies")}, restless))
 		if _, err := e.MakeCopy(t.Context(), "t"); err != nil {
 			t.Fatal(err)
@@ -122,7 +122,7 @@ func TestCopiesOfBothBounds(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := x.RevealExact()[0][0].(sqltype.Decimal).Unscaled.Int64(); got != want {
-			t.Errorf("%d groups of a unit: the answer is %d, want %d", groups, got, want)
+			t.Errorf("L0 and R of %d: the answer is %d, want %d", bounds, got, want)
 		}
 	}
 }

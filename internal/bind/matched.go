@@ -97,12 +97,12 @@ func matchReplaced(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 	x := coerce(args[0], text, what)
 	f := plan.MatchFirst
 	if len(args) == 4 {
-		switch flags := textConstant(what, "the flags", args[3]); flags {
+		switch flags := textConstant(what, "the options", args[3]); flags {
 		case "":
 		case "g":
 			f = plan.MatchEach
 		default:
-			refuse(diagnostic.New("D020", args[3].Place(), "the flags %q are not supported", clip(flags)).Try("write 'g' to replace all matches, or leave them out; [Aa] matches both letters"))
+			refuse(diagnostic.New("D020", args[3].Place(), "the options %q are not supported", clip(flags)).Try("write 'g' to replace all matches, or leave them out; [Aa] matches both letters"))
 		}
 	}
 	l, m := agreed(what, args[1])

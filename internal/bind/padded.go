@@ -78,12 +78,12 @@ func joined(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 func regexpLike(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 	op := "~"
 	if len(args) == 3 {
-		switch flags := textConstant("regexp_like", "the flags", args[2]); flags {
+		switch flags := textConstant("regexp_like", "the options", args[2]); flags {
 		case "", "c":
 		case "i":
 			op = "~*"
 		default:
-			refuse(diagnostic.New("D020", args[2].Place(), "the flags %q are not supported", flags).Try("leave them out, or write 'i' to match without case"))
+			refuse(diagnostic.New("D020", args[2].Place(), "the options %q are not supported", flags).Try("leave them out, or write 'i' to match without case"))
 		}
 	}
 	return c.matches(op, args[0], args[1], e.Span)

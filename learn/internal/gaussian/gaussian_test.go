@@ -173,7 +173,7 @@ func TestFaultsAreFound(t *testing.T) {
 		plant func(i int, x int64) int64
 	}{
 		"sigma 1 % too small": {"shape", func(_ int, x int64) int64 { return int64(math.Floor((float64(x) + 0.5) * 0.99)) }},
-		"shifted by 0.005":    {"kolmogorov", func(_ int, x int64) int64 { return x + Steps/200 }},
+		"shifted by 0.01":     {"kolmogorov", func(_ int, x int64) int64 { return x + Steps/100 }}, // 10 deviations beyond the bound
 		"no tail":             {"tails", func(_ int, x int64) int64 { return max(-int64(start), min(x, int64(start)-1)) }},
 		"no draw beyond 4.2":  {"tails", func(_ int, x int64) int64 { return max(-21*Steps/5, min(x, 21*Steps/5-1)) }},
 		"even":                {"low bits", func(_ int, x int64) int64 { return x &^ 1 }},
