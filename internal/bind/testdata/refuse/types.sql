@@ -104,7 +104,7 @@ SELECT substring(department FROM '(a)|b' /* ERROR D020 "or none" */) FROM visits
 SELECT regexp_replace(department, '(a)(b)?' /* ERROR D020 "group 2" */, '\2') FROM visits;
 SELECT regexp_replace(department, 'a', '\1' /* ERROR D020 "no group 1" */) FROM visits;
 SELECT regexp_replace(department, 'a', '\n' /* ERROR D020 "backslash" */) FROM visits;
-SELECT regexp_replace(department, 'a', 'b', 'gi' /* ERROR D020 "flags" */) FROM visits;
+SELECT regexp_replace(department, 'a', 'b', 'gi' /* ERROR D020 "options" */) FROM visits;
 SELECT regexp_replace(department, 'a', department /* ERROR D021 "constant" */) FROM visits;
 SELECT regexp_replace(department, '(a)(b)(c)(d)(e)(f)(g)(h)' /* ERROR D020 "more than 7 groups" */, '') FROM visits;
 SELECT regexp_count(department, department /* ERROR D020 "constant" */) FROM visits;
