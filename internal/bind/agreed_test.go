@@ -68,7 +68,7 @@ func TestAgreedMatchesAreTheLongest(t *testing.T) {
 		}
 	}
 	agreed, differ, grouped := 0, 0, 0
-	rapid.Check(t, func(t *rapid.T) {
+	property := func(t *rapid.T) {
 		var pattern string
 		for range rapid.IntRange(1, 7).Draw(t, "atoms") {
 			pattern += rapid.SampledFrom([]string{"a", "b", "c", "ab", ".", "^", "$", "|", "(a|b)", "(ab|a)", "(c)", "(", ")", "*", "+", "?", "{1,2}", "[ab]"}).Draw(t, "atom")
@@ -104,10 +104,14 @@ func TestAgreedMatchesAreTheLongest(t *testing.T) {
 		case !same:
 			differ++
 		}
-	})
-	if agreed < 5 || differ < 1 || grouped < 1 {
-		t.Errorf("only %d patterns agreed, %d with groups, and %d did not", agreed, grouped, differ)
 	}
+	// One hundred patterns have none that differs in 8 of 100 runs, twenty times as many in less than one of 10^20.
+	for range 20 {
+		if rapid.Check(t, property); t.Failed() || agreed >= 5 && differ >= 1 && grouped >= 1 {
+			return
+		}
+	}
+	t.Errorf("only %d patterns agreed, %d with groups, and %d did not", agreed, grouped, differ)
 }
 
 func pow(base, exponent int) int {
