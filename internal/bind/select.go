@@ -94,7 +94,10 @@ func (s *selection) key(g sqlparse.Expr) plan.Expr {
 	case *sqlparse.Number:
 		key = s.aliased(ordinal(e, len(s.items), "GROUP BY"), e.Span)
 	case *sqlparse.Name:
-		if i := s.output(e, "GROUP BY"); i >= 0 && len(s.scope.lookup(e)) == 0 {
+		if len(s.scope.lookup(e)) > 0 { // whatever output columns have this name
+			break
+		}
+		if i := s.output(e, "GROUP BY"); i >= 0 {
 			key = s.aliased(i, e.Span)
 		}
 	case *sqlparse.String, *sqlparse.Parameter, *sqlparse.NullConst, *sqlparse.Bool:

@@ -16,6 +16,7 @@ SELECT sum(di) FROM (SELECT DISTINCT i % 10 AS di FROM t) AS v;
 SELECT q, u, count(*) FROM t GROUP BY q, u;
 SELECT q AS k, count(*) FROM t GROUP BY k;
 SELECT i % 3 AS i, count(*) FROM t GROUP BY i;
+SELECT i::text, i::double precision, count(*) FROM t GROUP BY i;
 SELECT i % 3 AS m, count(*) FROM t GROUP BY 1;
 SELECT i / 10, sum(s) FROM t GROUP BY i / 10;
 SELECT i / 10 + 1, sum(s) FROM t GROUP BY i / 10;
