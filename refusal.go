@@ -97,7 +97,7 @@ func refusal(err error) error {
 	case errors.Is(err, ledger.ErrSuspended):
 		d = diagnostic.New("D077", diagnostic.Span{}, "the domain is suspended until its owner acknowledges a failure").
 			Because("an earlier answer could not be computed, which can depend on the data").
-			Try("the owner runs: discreet ledger acknowledge").By(diagnostic.Acknowledge)
+			Try("the owner runs: discreet ledger acknowledge DOMAIN").By(diagnostic.Acknowledge)
 		out.cause = ledger.ErrSuspended
 	case errors.Is(err, ledger.ErrVersion):
 		d = diagnostic.New("D263", diagnostic.Span{}, "a version of the data was declared while the answer was computed").

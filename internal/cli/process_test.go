@@ -193,7 +193,7 @@ func TestEngineFailure(t *testing.T) {
 	_, talk := run(t, context.Background(), diagnostic.ExitEngine, query...)
 	const constant = `error[D100]: the answer could not be computed
   why:  the charge stays, and the owner has been told
-  hint: the owner looks at the log beside the ledger and runs discreet ledger acknowledge
+  hint: the owner looks at the log beside the ledger and runs discreet ledger acknowledge DOMAIN
   more: discreet help D100
 `
 	if talk != constant {

@@ -66,7 +66,7 @@ func (c *converter) unmodelled(n *pg.Node) *diagnostic.Diagnostic {
 		at := c.start(n.SqlvalueFunction.Location)
 		return c.unstable(at, strings.ToLower(c.text[at.Start:at.End]))
 	case *pg.Node_RowExpr:
-		return c.expression(c.start(n.RowExpr.Location), "rows of values are not supported").Try("compare column by column")
+		return c.expression(c.start(n.RowExpr.Location), "rows of values are not supported").Try("compare column by column; with a subquery write EXISTS (SELECT ... WHERE x = a AND y = b)")
 	case *pg.Node_AArrayExpr:
 		return c.expression(c.start(n.AArrayExpr.Location), "arrays are not supported").Try("for a list of values write IN (...)")
 	case *pg.Node_AIndirection:

@@ -92,7 +92,8 @@ func (a *analysis) releaseAs(n *plan.Aggregate, r *relation, chosen bool) (*rela
 		return nil, err
 	}
 	if len(n.Keys) == 0 && len(n.Aggregations) == 0 {
-		return nil, diagnostic.New("D040", n.Span, "an aggregation without keys and aggregates")
+		return nil, diagnostic.New("D040", n.Span, "an aggregation without keys and aggregates").
+			Try("select an aggregate, such as count(*), or group by a key")
 	}
 
 	// L0 and R. By construction a unit with at most k rows has at most k groups

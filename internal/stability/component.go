@@ -188,16 +188,16 @@ func unbounded(c *components, g plan.Aggregation, r interval) error {
 		if t, col := origin(c.input, ref.Index); col != nil {
 			return diagnostic.New("D049", g.Arg.Place(), "column %q has no declared bounds", col.Name).
 				Because("a value without bounds could move the %s by any amount", g.Function).
-				Try("the owner declares lower and upper for %s.%s, or clamp it here: %s(least(greatest(%s, 0), 100))", t.Name, col.Name, g.Function, col.Name)
+				Try("the owner declares lower and upper for %s.%s, or clamp it here: write least(greatest(%s, 0), 100) in its place", t.Name, col.Name, col.Name)
 		}
 		name = "the column"
 	}
 	d := diagnostic.New("D049", g.Arg.Place(), "%s of %s has no bounds that follow from the declared ones", name, g.Function).
 		Because("a value without bounds could move the result by any amount")
 	if r.lower != nil && r.upper == nil {
-		return d.Try("clamp it from above: %s(least(..., %s))", g.Function, "100")
+		return d.Try("clamp it from above: write least(..., 100) around it")
 	}
-	return d.Try("clamp it: %s(least(greatest(..., 0), 100))", g.Function)
+	return d.Try("clamp it: write least(greatest(..., 0), 100) around it")
 }
 
 func maxAbs(a, b *big.Int) *big.Int {

@@ -93,7 +93,7 @@ func diagnose(err error) []failed {
 	case errors.Is(err, discreet.ErrUnavailable):
 		d = diagnostic.New("D100", diagnostic.Span{}, "the answer could not be computed").
 			Because("the charge stays, and the owner has been told").
-			Try("the owner looks at the log beside the ledger and runs discreet ledger acknowledge")
+			Try("the owner looks at the log beside the ledger and runs discreet ledger acknowledge DOMAIN")
 	case errors.As(err, &exposed):
 		d = diagnostic.New("D099", diagnostic.Span{}, "%v", err).Try("%s", exposed.Fix)
 	case RefusesLedger(err):
@@ -138,7 +138,7 @@ func ledgerRefusal(err error) *diagnostic.Diagnostic {
 	case errors.Is(err, ledger.ErrUnknownDomain):
 		hint = "the owner enters a new domain of the catalog with discreet ledger add DOMAIN"
 	case errors.Is(err, ledger.ErrSuspended):
-		code, hint = "D077", "the owner runs: discreet ledger acknowledge"
+		code, hint = "D077", "the owner runs: discreet ledger acknowledge DOMAIN"
 	case errors.Is(err, ledger.ErrIdempotencyKey):
 		code, hint = "D079", "use a fresh key for each release"
 	case errors.Is(err, ledger.ErrGuardDiffers):
