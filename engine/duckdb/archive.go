@@ -25,6 +25,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/custody"
 	"github.com/discreet-dp/discreet/internal/datafile"
 	"github.com/discreet-dp/discreet/internal/derive"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -81,27 +82,33 @@ type archivedFile struct {
 // openArchive opens a folder, which it makes, and removes what is of no more use there. It refuses
 // one that others can write to, or that is another user's: who owns it can put a folder of his own in the place of one in which
 // a copy is being written.
-func openArchive(folder string, most int64) (*archive, error) {
+func openArchive(folder string, most int64) (a *archive, err error) {
+	defer func() {
+		if err != nil {
+			err = diagnostic.New("D101", diagnostic.Span{}, "%v", fmt.Errorf("open folder of copies: %w", err)).
+				Try("copies in [resources] of the catalog names it: let that be a folder that this user can make or write to and nobody else can, or leave it out")
+		}
+	}()
 	if err := custody.Folder(folder); err != nil {
-		return nil, fmt.Errorf("open folder of copies: %w", err)
+		return nil, err
 	}
 	if other, err := custody.Foreign(folder, os.Geteuid()); err != nil || other != "" {
-		return nil, fmt.Errorf("open folder of copies: %w", errors.Join(err, &custody.Exposed{Path: folder, Why: "it, or a folder on the way to it, belongs to another user"}))
+		return nil, errors.Join(err, &custody.Exposed{Path: folder, Why: "it, or a folder on the way to it, belongs to another user"})
 	}
 	mark := filepath.Join(folder, "discreet-copies.txt") // a file of ours shows who can reach the folder's
 	if _, err := os.Stat(mark); errors.Is(err, fs.ErrNotExist) {
 		if err := custody.Write(mark, []byte("Here discreet keeps copies of private data: see [resources] in the catalog. They can be removed at any time.\n")); err != nil {
-			return nil, fmt.Errorf("open folder of copies: %w", err)
+			return nil, err
 		}
 	}
 	if err := custody.Secret(mark); err != nil {
-		return nil, fmt.Errorf("open folder of copies: %w", err)
+		return nil, err
 	}
 	program, err := programIdentity()
 	if err != nil {
-		return nil, fmt.Errorf("open folder of copies: %w", err)
+		return nil, err
 	}
-	a := &archive{folder, most, program}
+	a = &archive{folder, most, program}
 	a.clean()
 	return a, nil
 }
@@ -409,7 +416,7 @@ func (a *archive) clean() {
 	for _, e := range entries {
 		if name, ok := named(e.Name(), ".json"); ok {
 			if _, err := os.Stat(a.copyPath(name)); errors.Is(err, fs.ErrNotExist) {
-				a.remove(name)
+				_ = a.remove(name)
 			}
 			continue
 		}
@@ -423,7 +430,7 @@ func (a *archive) clean() {
 		}
 		used, err := os.Stat(a.recordPath(name))
 		if err != nil || !a.current(name) {
-			a.remove(name)
+			_ = a.remove(name)
 			continue
 		}
 		all, total = append(all, entry{name, copied.Size(), used.ModTime()}), total+copied.Size()
@@ -433,7 +440,7 @@ func (a *archive) clean() {
 		if total <= a.most {
 			return
 		}
-		a.remove(e.name)
+		_ = a.remove(e.name)
 		total -= e.size
 	}
 }
@@ -453,7 +460,13 @@ func (a *archive) current(name string) bool {
 	return true
 }
 
-func (a *archive) remove(name string) {
-	_ = os.Remove(a.recordPath(name)) // without it the other is no copy
-	_ = os.Remove(a.copyPath(name))
+// remove removes a copy and its record, without which it is no copy.
+func (a *archive) remove(name string) error {
+	var failed []error
+	for _, path := range []string{a.recordPath(name), a.copyPath(name)} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
 }

@@ -157,7 +157,7 @@ func (e *Engine) notCopied(t *catalog.Table, err error) error {
 		return &engine.Uncopied{Table: t.Name, Why: fmt.Sprintf("its copy takes more than the %d bytes that all copies may take", e.archive.most), Hint: "set copies_size in [resources] to more"}
 	}
 	return &engine.Uncopied{Table: t.Name, Why: "it cannot be read, or its copy cannot be written",
-		Hint: "discreet check says what is wrong with its files; if nothing is, the disk is full, or memory short"}
+		Hint: "discreet check says what is wrong with its files; if nothing is, the folder of copies cannot be written to, the disk is full, or memory short"}
 }
 
 // CopiesOf says which copies a table has: first whether it has the one that MakeCopy makes, and if that holds units, the one of its own files, which
@@ -206,8 +206,8 @@ func (e *Engine) copyOfFiles(of []*catalog.Table) (engine.Copy, error) {
 	return copy, nil
 }
 
-// RemoveCopies removes all copies of which a file is one of a table's, or has a path of its pattern, and says how many there
-// were; of no table, all that there are.
+// RemoveCopies removes all copies of which a file is one of a table's, or has a path of its pattern, and says how many it
+// removed; of no table, all that there are. Those that it cannot remove are an error: they are private data.
 func (e *Engine) RemoveCopies(table string) (n int, err error) {
 	concerns := func(archivedFile) bool { return true }
 	if table != "" {
@@ -223,13 +223,17 @@ func (e *Engine) RemoveCopies(table string) (n int, err error) {
 	} else if e.archive == nil {
 		return 0, errors.New("there is no folder for copies")
 	}
+	var failed []error
 	for name, r := range e.archive.records() {
 		if table == "" || slices.ContainsFunc(r.Files, concerns) {
-			e.archive.remove(name)
+			if err := e.archive.remove(name); err != nil {
+				failed = append(failed, err)
+				continue
+			}
 			n++
 		}
 	}
-	return n, nil
+	return n, errors.Join(failed...)
 }
 
 // pathsOf are the paths of a table's files, none if they cannot be listed.

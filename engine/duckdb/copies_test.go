@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
 // unitsOf is a catalog of table t, whose unit is column u.
@@ -303,5 +304,40 @@ func TestRowsOfUnitsAreTheSame(t *testing.T) {
 	}
 	if got := stay("less.parquet", false); got != strings.Join(others, " ") {
 		t.Errorf("without a unit %s stay, want %s", got, others)
+	}
+}
+
+// A copy that stays where it was to be removed is an error: it is private data. One that cannot be removed hides no other.
+func TestCopiesThatCannotBeRemoved(t *testing.T) {
+	dir, folder := t.TempDir(), filepath.Join(t.TempDir(), "copies")
+	execute(t, "COPY (FROM (VALUES (3, 1.5)) AS r(u, v)) TO '"+filepath.Join(dir, "t.parquet")+"' (FORMAT parquet)")
+	e := open(t, unitsOf(t, dir, "t.parquet"), duckdb.Restless(duckdb.Options{Threads: 1, Lazy: true, Copies: folder}, restless))
+	if _, err := e.MakeCopy(t.Context(), "t"); err != nil {
+		t.Fatal(err)
+	}
+	made, err := filepath.Glob(filepath.Join(folder, "*.duckdb"))
+	if err != nil || len(made) != 1 {
+		t.Fatal(made, err)
+	}
+	// A folder that is not empty cannot be removed, whoever asks.
+	if err := errors.Join(os.Remove(made[0]), os.MkdirAll(filepath.Join(made[0], "x"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := e.RemoveCopies("t"); n != 0 || err == nil || !strings.Contains(err.Error(), made[0]) {
+		t.Errorf("%d copies removed, %v", n, err)
+	}
+}
+
+// Who cannot open a folder of [resources] is told which key names it.
+func TestFoldersThatCannotBeOpened(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	rewrite(t, file, "")
+	for key, o := range map[string]duckdb.Options{"copies": {Copies: file}, "copies ": {Copies: filepath.Join(file, "x")}, "temp": {Temp: filepath.Join(dir, "none")}} {
+		_, err := duckdb.Open(t.Context(), unitsOf(t, dir, "t.parquet"), o)
+		var d *diagnostic.Diagnostic
+		if !errors.As(err, &d) || d.Code != "D101" || !strings.Contains(d.Hint, strings.TrimSpace(key)+" in ") || !strings.Contains(d.Hint, "[resources]") {
+			t.Errorf("%s: %v", key, err)
+		}
 	}
 }

@@ -113,7 +113,7 @@ func Open(ctx context.Context, c *catalog.Catalog, o Options) (*Engine, error) {
 const defaultCopies = "10GB"
 
 func (e *Engine) open(ctx context.Context) (err error) {
-	if e.spill, err = newSpill(e.options.Temp); err != nil {
+	if e.spill, err = spillTo(e.options.Temp); err != nil {
 		return err
 	}
 	if e.options.Copies != "" {

@@ -27,7 +27,7 @@ type owner struct {
 
 // OpenOwner opens an instance for the owner's own commands. It is not locked.
 func OpenOwner(ctx context.Context, o Options) (engine.Owner, error) {
-	spill, err := newSpill(o.Temp)
+	spill, err := spillTo(o.Temp)
 	if err != nil {
 		return nil, err
 	}

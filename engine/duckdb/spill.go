@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
 // A spill is a folder of our own in the temporary directory, for private data
@@ -19,6 +21,16 @@ import (
 type spill struct {
 	folder string
 	lock   *os.File
+}
+
+// spillTo is a spill in the folder that the catalog names, or the system's for what is temporary.
+func spillTo(temp string) (*spill, error) {
+	s, err := newSpill(temp)
+	if err != nil {
+		return nil, diagnostic.New("D101", diagnostic.Span{}, "%v", err).
+			Try("let temp in [resources] of the catalog, or TMPDIR without it, name a folder that there is and that this user can write to")
+	}
+	return s, nil
 }
 
 func newSpill(in string) (*spill, error) {
