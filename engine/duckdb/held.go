@@ -178,6 +178,10 @@ func (e *Engine) keepHeld(ctx context.Context, all []*catalog.Table, now files) 
 	if _, err := e.archive.find(ctx, name, paths, begun); err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
+	there, err := wayTo(paths)
+	if err != nil {
+		return errFilesChanged
+	}
 	if err := e.fresh(ctx, names); err != nil {
 		return err
 	}
@@ -199,7 +203,8 @@ func (e *Engine) keepHeld(ctx context.Context, all []*catalog.Table, now files) 
 	return raw(ctx, e.db, func(c *duckdb.Conn) error {
 		return e.archive.keep(ctx, c, withUnits(all), fmt.Sprintf("discreet_archived_%d", e.made.Add(1)), name, of, paths, func() bool {
 			after, err := filesOfAll(ctx, all)
-			return err == nil && now.same(after)
+			then, gone := wayTo(paths)
+			return err == nil && gone == nil && now.same(after) && there.same(then)
 		})
 	})
 }

@@ -234,6 +234,10 @@ func (e *Engine) archived(ctx context.Context, c *duckdb.Conn, t *catalog.Table,
 			return found, nil
 		}
 	}
+	there, err := wayTo(paths)
+	if err != nil {
+		return nil, nil
+	}
 	return nil, func(records string) error {
 		laid, err := laidOut(t, records)
 		if err != nil {
@@ -241,7 +245,8 @@ func (e *Engine) archived(ctx context.Context, c *duckdb.Conn, t *catalog.Table,
 		}
 		return e.archive.keep(ctx, c, laid, fmt.Sprintf("discreet_archived_%d", e.made.Add(1)), name, of, paths, func() bool {
 			after, err := filesOf(t)
-			return err == nil && now.same(after)
+			then, gone := wayTo(paths)
+			return err == nil && gone == nil && now.same(after) && there.same(then)
 		})
 	}
 }

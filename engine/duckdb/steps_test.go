@@ -5,12 +5,14 @@ package duckdb_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb"
@@ -89,5 +91,81 @@ func TestReplacedWhileCopied(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A folder that is renamed away and back while its files are copied, or a link that is switched and back, leaves no copy of what was in its place meanwhile.
+func TestRenamedWhileCopied(t *testing.T) {
+	for _, ending := range []string{".csv", ".parquet"} {
+		for _, linked := range []bool{false, true} {
+			t.Run(fmt.Sprint(ending, linked), func(t *testing.T) {
+				dir := t.TempDir()
+				there, away, other := filepath.Join(dir, "data"), filepath.Join(dir, "away"), filepath.Join(dir, "other")
+				for folder, value := range map[string]string{there: "2", other: "3"} {
+					if err := os.Mkdir(folder, 0o700); err != nil {
+						t.Fatal(err)
+					}
+					execute(t, "COPY (SELECT 1 AS u, "+value+".0::DOUBLE AS v) TO '"+filepath.Join(folder, "t"+ending)+"'")
+				}
+				swap := func() error { return errors.Join(os.Rename(there, away), os.Rename(other, there)) }
+				back := func() error { return errors.Join(os.Rename(there, other), os.Rename(away, there)) }
+				if linked {
+					link := func(to string) error {
+						return errors.Join(os.Symlink(to, filepath.Join(dir, "new")), os.Rename(filepath.Join(dir, "new"), there))
+					}
+					if err := errors.Join(os.Rename(there, away), link(away)); err != nil {
+						t.Fatal(err)
+					}
+					swap, back = func() error { return link(other) }, func() error { return link(away) }
+				}
+				c := unitsOf(t, dir, "data/t"+ending)
+				made := 0
+				for at, last := int64(1), false; !last; at += 1 + rand.Int64N(4) {
+					var one sync.Mutex
+					renamed, n := false, 1+rand.Int64N(3)
+					move := func(how func() error, to bool) {
+						one.Lock()
+						defer one.Unlock()
+						if renamed == to {
+							return
+						}
+						time.Sleep(5 * time.Millisecond) // the system's clock has a grain
+						if err := how(); err != nil {
+							t.Error(err)
+						}
+						renamed = to
+					}
+					options := duckdb.Restless(duckdb.Options{Threads: 1, Lazy: true, Copies: filepath.Join(t.TempDir(), "copies")}, restless)
+					step := &stepping{Context: t.Context(), at: func(step int64) {
+						switch {
+						case step == at:
+							move(swap, true)
+						case step >= at+n:
+							move(back, false)
+						}
+					}}
+					copy, err := open(t, c, options).MakeCopy(step, "t")
+					last = step.steps.Load() < at
+					if renamed { // it was over before
+						move(back, false)
+						continue
+					}
+					if err != nil {
+						continue
+					}
+					reader := open(t, c, options)
+					if err := duckdb.Fresh(t.Context(), reader, "t"); err != nil || attached(t, reader) != 1 {
+						t.Fatalf("%v, %d copies", err, attached(t, reader))
+					}
+					made++
+					if got := inOrder(t, reader); copy.State != engine.Copied || got != "1:2.0" {
+						t.Errorf("renamed at step %d, back at step %d: the copy has %s", at, at+n, got)
+					}
+				}
+				if made < 2 {
+					t.Errorf("%d copies are too few", made)
+				}
+			})
+		}
 	}
 }
