@@ -17,6 +17,8 @@ import (
 var publicKeys = []string{
 	"SELECT s, count(*) FROM t0 GROUP BY s",
 	"SELECT s, count(*), sum(i) FROM t0 GROUP BY s",
+	"SELECT s, count(*), sum(i) FROM t0 WHERE s > 'a' AND s <> 'c' AND i BETWEEN 2 AND 12 GROUP BY s",
+	"SELECT s, sum(CASE WHEN i > 3 THEN i END), avg(i) FILTER (WHERE i < 10) FROM (SELECT u, s, i FROM t0 WHERE s IN ('b', 'outside', 'x')) AS b GROUP BY s",
 	"SELECT upper(s), count(*) FROM t0 GROUP BY upper(s)",
 	"SELECT left(s, 1) || s, count(DISTINCT u) FROM t0 GROUP BY 1",
 	"SELECT CASE WHEN s < 'b' THEN 'x' ELSE s END, count(*) FROM t0 GROUP BY 1",

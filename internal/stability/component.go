@@ -160,7 +160,11 @@ func (c *components) fixed(g plan.Aggregation) (Component, error) {
 		return Component{}, diagnostic.New("D047", g.Span, "%s over values of type %s cannot be released", g.Function, t).
 			Try("use a number, such as extract(epoch FROM ...)")
 	}
-	r := c.facts.rangeOf(c.input, g.Arg)
+	rows := c.input
+	if g.Filter != nil { // of those that meet it
+		rows = &plan.Filter{Input: rows, Condition: g.Filter}
+	}
+	r := c.facts.rangeOf(rows, g.Arg)
 	if !r.bounded() || r.lower.Cmp(r.upper) > 0 {
 		return Component{}, unbounded(c, g, r)
 	}

@@ -154,7 +154,7 @@ func (f *facts) findDomain(n plan.Node, i int) []*catalog.PublicDomain {
 			return []*catalog.PublicDomain{{Values: []sqltype.Value{false, true}}}
 		}
 	case *plan.Filter:
-		return f.columnDomain(n.Input, i)
+		return f.narrowedDomain(f.columnDomain(n.Input, i), n.Input.Columns()[i].Type, i, n.Condition)
 	case *plan.Window:
 		if width := len(n.Input.Columns()); i >= width {
 			return f.windowDomain(n, n.Functions[i-width])

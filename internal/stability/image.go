@@ -29,6 +29,7 @@ type image struct {
 	listed             bool
 	values             []sqltype.Value
 	lower, upper, step *big.Rat
+	closed             bool // without step, that an end may be what a comparison leaves out
 }
 
 func listOf(values ...sqltype.Value) *image { return &image{listed: true, values: values} }
@@ -334,7 +335,7 @@ func (f *facts) findImage(n plan.Node, i int) *image {
 		}
 	case *plan.Filter:
 		r := f.columnImage(n.Input, i)
-		return narrowed(r, n.Input.Columns()[i].Type, i, n.Condition)
+		return f.narrowed(r, n.Input.Columns()[i].Type, i, n.Condition)
 	case *plan.Window:
 		if width := len(n.Input.Columns()); i >= width {
 			return f.windowImage(n, n.Functions[i-width])

@@ -28,6 +28,8 @@ type facts struct {
 	work    int // how many values images have looked at
 	found   *Found
 
+	compared int // how many values conditions were compared with: see narrowed
+
 	public Public
 	listed map[typedColumn]*catalog.PublicDomain // of public, each once
 	unread []*catalog.PublicDomain               // that would be known better by values of their public columns
@@ -141,14 +143,23 @@ func (f *facts) rangeOf(n plan.Node, e plan.Expr) interval {
 	case *plan.Cast:
 		return castRange(e, f.rangeOf(n, e.Arg))
 	case *plan.Case:
-		results := []plan.Expr{}
+		var r interval
+		some := false
+		add := func(n plan.Node, result plan.Expr) {
+			if result == nil || isNull(result) { // NULL is nowhere
+				return
+			}
+			of := f.rangeOf(n, result)
+			if some {
+				of = r.hull(of)
+			}
+			r, some = of, true
+		}
 		for _, w := range e.Whens {
-			results = append(results, w.Result)
+			add(&plan.Filter{Input: n, Condition: w.Condition}, w.Result)
 		}
-		if e.Else != nil {
-			results = append(results, e.Else)
-		}
-		return f.rangeOfAny(n, results)
+		add(n, e.Else)
+		return r
 	case *plan.Call:
 		args := make([]interval, len(e.Args))
 		for i, a := range e.Args {
@@ -157,18 +168,6 @@ func (f *facts) rangeOf(n plan.Node, e plan.Expr) interval {
 		return callRange(e, args).computed(e.T).short()
 	}
 	return interval{}
-}
-
-// rangeOfAny is where the values of any of the expressions lie: NULL is none.
-func (f *facts) rangeOfAny(n plan.Node, all []plan.Expr) (r interval) {
-	for i, e := range slices.DeleteFunc(all, isNull) {
-		if of := f.rangeOf(n, e); i == 0 {
-			r = of
-		} else {
-			r = r.hull(of)
-		}
-	}
-	return r
 }
 
 func isNull(e plan.Expr) bool {
@@ -445,7 +444,7 @@ func (f *facts) findRange(n plan.Node, i int) interval {
 		}
 		return interval{}
 	case *plan.Filter:
-		return f.columnRange(n.Input, i)
+		return narrowedRange(f.columnRange(n.Input, i), n.Input.Columns()[i].Type, i, n.Condition)
 	case *plan.Window:
 		if width := len(n.Input.Columns()); i >= width {
 			return f.windowRange(n, n.Functions[i-width])
