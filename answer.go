@@ -245,8 +245,8 @@ func saturated(n *big.Int) int64 {
 // shown names an aggregate of a release as the statement's columns do.
 func (s *statement) shown(release, aggregate int) string {
 	r := s.certificate.Releases[release]
-	if name := s.post.Names[rewrite.Source{Release: release, Column: len(r.Keys) + aggregate}]; name != "" {
-		return name
+	if of := s.post.Shown[rewrite.Source{Release: release, Column: len(r.Keys) + aggregate}]; of.Name != "" {
+		return of.Name
 	}
 	return r.Aggregates[aggregate].Name
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/internal/plan"
+	"github.com/discreet-dp/discreet/internal/rewrite"
 	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/privacy"
 )
@@ -85,6 +87,8 @@ type ExpectedError struct {
 	// AssumedCount is, for averages and variances, the number of values that
 	// the group is assumed to count: the error falls with it.
 	AssumedCount int64 `json:"assumed_count,omitempty"`
+	// Of is, for a column that is computed of one released value in another way than by adding and multiplying constants, that value: Error is the value's.
+	Of string `json:"of,omitempty"`
 	// Behind says that Error is of a choice: by how many rows another value may be before the one that is shown.
 	Behind bool `json:"behind,omitempty"`
 }
@@ -364,7 +368,11 @@ func (e *Explanation) InsteadWords() []string {
 		if x.Behind {
 			what = "may have %.4g rows less than another value"
 		}
-		words = append(words, fmt.Sprintf("by the latter %s "+what, x.Column, x.Error))
+		column := x.Column
+		if x.Of != "" {
+			column = fmt.Sprintf("%s, of which %s is computed,", x.Of, x.Column)
+		}
+		words = append(words, fmt.Sprintf("by the latter %s "+what, column, x.Error))
 	}
 	cost := func(c Cost) string { return shortly(c.Positive(), numeric.CeilDigits) }
 	if other := cost(e.Instead.Cost); other != cost(e.Cost) {
@@ -479,6 +487,12 @@ func (s *statement) expectedErrors() ([]ExpectedError, error) {
 				e.AssumedCount = assumedCount
 			}
 			e.Error = width
+			if of, ok := s.post.Shown[rewrite.Source{Release: number, Column: len(r.Keys) + i}]; ok && of.Times != nil {
+				times, _ := of.Times.Float64()
+				e.Error *= math.Abs(times)
+			} else if ok {
+				e.Of = g.Name
+			}
 			out = append(out, e)
 		}
 	}

@@ -42,3 +42,44 @@ func TestIntervalsInSteps(t *testing.T) {
 		}
 	}
 }
+
+// What explain says of a column's error is half the width of the column's intervals, also where it is a released value so many times. Of what is computed in another way it
+// says the error of the value, and that it is of that.
+func TestExpectedErrorsAreThoseOfColumns(t *testing.T) {
+	for _, measure := range []string{"zcdp", "pure"} {
+		w := shelve(t, measure)
+		for sql, of := range map[string]string{
+			"SELECT k, count(*) AS e FROM t GROUP BY k":                                                   "",
+			"SELECT k, 100 * count(*) - 7 AS e FROM t GROUP BY k":                                         "",
+			"SELECT k, 2 - sum(x) / 4.0 AS e FROM t GROUP BY k":                                           "",
+			"SELECT k, 3 * c AS e FROM (SELECT k, count(*) AS c FROM t WHERE x < 5 GROUP BY k) AS g":      "",
+			"SELECT k, -sum(w) AS e FROM t GROUP BY k":                                                    "",
+			"SELECT k, sqrt(abs(sum(x))) AS e FROM t GROUP BY k":                                          "sum",
+			"SELECT k, c * c AS e FROM (SELECT k, count(*) AS c FROM t GROUP BY k) AS g":                  "count",
+			"SELECT max(c) AS e FROM (SELECT k, count(*) AS c FROM t GROUP BY k) AS g":                    "count",
+			"SELECT s, 60 * sum(x) FILTER (WHERE x BETWEEN 2 AND 3) AS e FROM t WHERE s = 'F' GROUP BY s": "",
+		} {
+			e, err := w.Explain(t.Context(), sql, w.at("0.1"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := w.Query(t.Context(), sql, w.at("0.1"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := e.ExpectedError[0]
+			if len(e.ExpectedError) != 1 || x.Column != "e" || x.Of != of {
+				t.Errorf("%s\nis off by %+v, want one error of e, which is computed of %q", sql, e.ExpectedError, of)
+			}
+			if of != "" {
+				continue
+			}
+			last := len(a.Columns) - 1
+			for _, row := range a.Intervals {
+				if at := row[last]; at == nil || math.Abs((decimal(at.Upper)-decimal(at.Lower))/2-x.Error) > 1e-6*x.Error {
+					t.Errorf("%s\nis off by %v, and has the interval %v", sql, x.Error, at)
+				}
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"maps"
+	"math/big"
 	"slices"
 
 	"github.com/discreet-dp/discreet/internal/plan"
@@ -11,7 +12,7 @@ import (
 // Intervals prepares post-processing.
 func Intervals(c *stability.Certificate, o Options) *Post {
 	post := &Post{}
-	d := carrier{certificate: c, moved: o.Moved, shares: map[string]int{}, picks: map[plan.Node]bool{}}
+	d := carrier{certificate: c, moved: o.Moved, shares: map[string]int{}, picks: map[plan.Node]bool{}, quiet: map[plan.Node]bool{}}
 	_, cols := d.node(c.Post)
 	if o.Together {
 		all := map[leaf]bool{}
@@ -33,12 +34,13 @@ func Intervals(c *stability.Certificate, o Options) *Post {
 	post.Summed = d.summed
 	exprs, names := refs(c.Post)
 	post.Width = len(exprs)
-	post.Names = map[Source]string{}
+	post.Shown = map[Source]Shown{}
 	for i, col := range cols {
 		if len(col.sources) == 1 {
 			for s := range col.sources {
-				if released, ok := s.at.(*plan.Released); ok && released != nil && post.Names[s.Source] == "" {
-					post.Names[s.Source] = names[i]
+				known, is := post.Shown[s.Source]
+				if released, ok := s.at.(*plan.Released); ok && released != nil && (!is || known.Times == nil && col.times != nil) {
+					post.Shown[s.Source] = Shown{names[i], col.times}
 				}
 			}
 		}
@@ -54,7 +56,7 @@ func Intervals(c *stability.Certificate, o Options) *Post {
 	if len(exprs) > post.Width {
 		post.Plan = &plan.Project{Input: node, Exprs: exprs, Names: names, Span: c.Post.Place()}
 	}
-	post.Kept = kept(c)
+	post.Kept = kept(c, d.quiet)
 	if d.joined {
 		post.Kept = append(post.Kept, "JOIN")
 	}
@@ -86,8 +88,8 @@ func (d *carrier) shareOf(c carried) (s Share) {
 	return s
 }
 
-// kept lists what chooses rows by noisy values.
-func kept(c *stability.Certificate) []string {
+// kept lists what chooses rows by noisy values. Filters and orders that look at none are quiet.
+func kept(c *stability.Certificate, quiet map[plan.Node]bool) []string {
 	var words []string
 	say := func(w string) {
 		if !slices.Contains(words, w) {
@@ -105,12 +107,18 @@ func kept(c *stability.Certificate) []string {
 		case *plan.Filter:
 			switch n.Input.(type) {
 			case *plan.Released, *plan.Aggregate:
-				say("HAVING")
+				if !quiet[n] {
+					say("HAVING")
+				}
 			default: // WHERE over a subquery, or one of our own, as of the largest counts
-				say("a condition")
+				if !quiet[n] {
+					say("a condition")
+				}
 			}
 		case *plan.Limit:
-			say("LIMIT")
+			if !quiet[n] {
+				say("LIMIT")
+			}
 		}
 		for _, in := range n.Inputs() {
 			if !readsReleased(in) {
@@ -170,7 +178,8 @@ type carried struct {
 	sources map[leaf]bool
 	ends    map[int]ends // by share, over the carrying node's columns
 	why     string
-	noise   *noise // of a released number that is still that; or nil
+	noise   *noise   // of a released number that is still that; or nil
+	times   *big.Rat // of a column that is one released number so many times, and a constant; or nil
 }
 
 func (c carried) dependsOnNoise() bool { return len(c.sources) > 0 || c.why != "" }
@@ -186,6 +195,7 @@ type carrier struct {
 	moved       bool          // whether values are moved to what data could have
 	joined      bool          // whether a join's condition looks at noisy values
 	picks       map[plan.Node]bool
+	quiet       map[plan.Node]bool // filters, and limits of what is sorted, that look at no noisy values
 }
 
 // picked notes whether noisy values choose the rows of a node.
@@ -229,14 +239,21 @@ func (d *carrier) node(n plan.Node) (plan.Node, []carried) {
 		return &plan.Project{Input: below.node, Exprs: exprs, Names: names, Span: n.Span}, out
 	case *plan.Filter:
 		input, cols := d.node(n.Input)
-		d.picked(n, d.picks[n.Input] || d.expr(n.Condition, cols, nil).dependsOnNoise())
+		d.quiet[n] = !d.expr(n.Condition, cols, nil).dependsOnNoise()
+		d.picked(n, d.picks[n.Input] || !d.quiet[n])
 		return &plan.Filter{Input: input, Condition: n.Condition, Span: n.Span}, cols
 	case *plan.Sort:
 		input, cols := d.node(n.Input)
 		d.picked(n, d.picks[n.Input])
+		d.quiet[n] = !slices.ContainsFunc(n.Keys, func(k plan.SortKey) bool { return d.expr(k.Expr, cols, nil).dependsOnNoise() })
 		return &plan.Sort{Input: input, Keys: n.Keys, Span: n.Span}, cols
 	case *plan.Limit:
 		input, cols := d.node(n.Input)
+		sorted := n.Input
+		for p, ok := sorted.(*plan.Project); ok; p, ok = sorted.(*plan.Project) {
+			sorted = p.Input
+		}
+		d.quiet[n] = d.quiet[sorted] && !d.picks[n.Input]
 		d.picked(n, readsReleased(n)) // by what they are sorted by, which may be noisy
 		return &plan.Limit{Input: input, Count: n.Count, Offset: n.Offset, Span: n.Span}, cols
 	case *plan.Join:
@@ -279,7 +296,7 @@ func (d *carrier) released(n *plan.Released) (plan.Node, []carried) {
 		out[len(r.Keys)-1].why = "it is a choice; a note says by how many rows another value may be before it"
 	}
 	for i := len(r.Keys); i < len(n.Cols); i++ {
-		c := carried{sources: map[leaf]bool{{Source: Source{n.Index, i}, at: n}: true}, ends: map[int]ends{}, noise: d.additive(n, i, len(d.list))}
+		c := carried{sources: map[leaf]bool{{Source: Source{n.Index, i}, at: n}: true}, ends: map[int]ends{}, noise: d.additive(n, i, len(d.list)), times: big.NewRat(1, 1)}
 		for s := range d.list {
 			at := len(extended.Cols)
 			extended.Cols = append(extended.Cols, plan.Column{Name: "lower", Type: n.Cols[i].Type}, plan.Column{Name: "upper", Type: n.Cols[i].Type})
@@ -363,7 +380,7 @@ func (d *carrier) semi(n *plan.Join) (plan.Node, []carried) {
 
 // expr carries the ends of an expression over columns whose ends are known. Where it has steps, what it is computed in may read them.
 func (d *carrier) expr(e plan.Expr, cols []carried, below *steps) carried {
-	c := carried{sources: map[leaf]bool{}}
+	c := carried{sources: map[leaf]bool{}, times: multiple(e, cols)}
 	plan.Walk(e, func(e plan.Expr) bool {
 		if ref, ok := e.(*plan.Ref); ok {
 			maps.Copy(c.sources, cols[ref.Index].sources)

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"fmt"
+	"math/big"
 
 	"github.com/discreet-dp/discreet/internal/plan"
 )
@@ -25,12 +26,17 @@ type Post struct {
 	Shares []Share
 	// Summed are the noisy numbers that are added up over rows of their own release.
 	Summed []Source
-	// Names says under which of the statement's columns an aggregate of a release
-	// is shown, if a column is computed from it alone.
-	Names map[Source]string
+	// Shown says in which of the statement's columns an aggregate of a release is shown, if a column is computed from it alone.
+	Shown map[Source]Shown
 	// Kept names what chose the rows by noisy values: "group selection",
 	// "HAVING", "a condition", "LIMIT". A value that was kept for its size is biased upwards.
 	Kept []string
+}
+
+// A Shown is a column that is computed from one released number. Its noise is so many times that of the number; Times is nil where that is not known.
+type Shown struct {
+	Name  string
+	Times *big.Rat
 }
 
 // A Share is how many noisy values an interval depends on: some, and those of all rows of

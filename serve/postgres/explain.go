@@ -109,6 +109,9 @@ func explanation(e *discreet.Explanation) (lines []string) {
 	percent := strconv.FormatFloat(100*e.Confidence, 'g', 4, 64)
 	for _, x := range e.ExpectedError {
 		line := fmt.Sprintf("Expected error: %s: at most %.4g with %s%% confidence", x.Column, x.Error, percent)
+		if x.Of != "" {
+			line = fmt.Sprintf("Expected error: %s: computed of %s, which is off by at most %.4g with %s%% confidence", x.Column, x.Of, x.Error, percent)
+		}
 		if x.Behind {
 			line = fmt.Sprintf("Expected error: %s: another value has at most %.4g rows more, with %s%% confidence", x.Column, x.Error, percent)
 		}

@@ -205,6 +205,9 @@ func (s *site) explained(v *visit, f *statement) (data explained) {
 	}
 	for _, x := range e.ExpectedError {
 		row := errorRow{Column: x.Column, Error: short(x.Error), Behind: x.Behind}
+		if x.Of != "" {
+			row.Column = x.Of + ", of which " + x.Column + " is computed"
+		}
 		if x.AssumedCount > 0 {
 			row.Assumed = short(float64(x.AssumedCount))
 		}

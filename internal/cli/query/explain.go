@@ -129,6 +129,9 @@ func writeExplanation(w io.Writer, e *discreet.Explanation, width int, engineSQL
 	lines = nil
 	for _, x := range e.ExpectedError {
 		line := fmt.Sprintf("%s: at most %.4g off with %s confidence", terminal.Printable(x.Column), x.Error, display.Percent(e.Confidence))
+		if x.Of != "" {
+			line = fmt.Sprintf("%s: computed of %s, which is at most %.4g off with %s confidence", terminal.Printable(x.Column), terminal.Printable(x.Of), x.Error, display.Percent(e.Confidence))
+		}
 		if x.Behind {
 			line = fmt.Sprintf("%s: another value has at most %.4g rows more, with %s confidence", terminal.Printable(x.Column), x.Error, display.Percent(e.Confidence))
 		}

@@ -69,7 +69,7 @@ class Explanation(_Answer):
 
     def __init__(self, members: Mapping[str, Any]) -> None:
         super().__init__(members)
-        self.expected_error: dict[str, float] = {e["column"]: float(e["error"]) for e in members["expected_error"]}
+        self.expected_error: dict[str, float] = {e.get("of", e["column"]): float(e["error"]) for e in members["expected_error"]}
         self.certificate: Mapping[str, Any] = members["certificate"]
         self.engine_sql: list[str] = list(members["engine_sql"])
 
