@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/rewrite"
 	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/privacy"
@@ -323,31 +324,34 @@ func (s *statement) notes() []string {
 			}
 		case r.OneRow || len(r.Components) == 0:
 		case r.Kept:
-			note(fmt.Sprintf("each unit counts with at most %s of %s, the same for every statement; intervals do not cover what this leaves out", count(max(r.Rows, r.MaxRows), "row"), limitedTables(r.Input)[0].Name))
+			note(fmt.Sprintf("each unit counts with at most %s of %s, the same for every statement; intervals do not cover what this leaves out", diagnostic.Count(max(r.Rows, r.MaxRows), "row"), limitedTables(r.Input)[0].Name))
 		case r.Within != nil:
-			bound := count(r.MaxGroups, "group")
+			bound := diagnostic.Count(r.MaxGroups, "group")
 			if r.MaxRows > 0 {
-				bound += ", with at most " + count(r.MaxRows, "row") + " in each"
+				bound += ", with at most " + diagnostic.Count(r.MaxRows, "row") + " in each"
 			}
 			note(fmt.Sprintf("each unit counts in at most %s, by the keys of all grouping sets together; intervals do not cover what these bounds cut off", bound))
 		case r.MaxRows > 0 && len(r.Keys) > 0:
-			note(fmt.Sprintf("each unit counts in at most %s, with at most %s in each; intervals do not cover what these bounds cut off", count(r.MaxGroups, "group"), count(r.MaxRows, "row")))
+			note(fmt.Sprintf("each unit counts in at most %s, with at most %s in each; intervals do not cover what these bounds cut off", diagnostic.Count(r.MaxGroups, "group"), diagnostic.Count(r.MaxRows, "row")))
 		case r.MaxRows > 0:
-			note(fmt.Sprintf("each unit counts with at most %s; intervals do not cover what this bound cuts off", count(r.MaxRows, "row")))
+			note(fmt.Sprintf("each unit counts with at most %s; intervals do not cover what this bound cuts off", diagnostic.Count(r.MaxRows, "row")))
 		case len(r.Keys) > 0:
-			note(fmt.Sprintf("each unit counts in at most %s; intervals do not cover what this bound cuts off", count(r.MaxGroups, "group")))
+			note(fmt.Sprintf("each unit counts in at most %s; intervals do not cover what this bound cuts off", diagnostic.Count(r.MaxGroups, "group")))
 		}
 		if !r.Kept && len(r.Components) > 0 {
 			for _, t := range limitedTables(r.Input) {
-				note(fmt.Sprintf("%s has at most %s of a unit: the others are in no answer", t.Name, count(t.MaxUnitRows, "row")))
+				note(fmt.Sprintf("%s has at most %s of a unit: the others are in no answer", t.Name, diagnostic.Count(t.MaxUnitRows, "row")))
 			}
 		}
 		if number < len(s.design.Releases) && s.design.Releases[number].Threshold != nil {
 			note(fmt.Sprintf("a group is shown if its noisy count is %v or more; near that the count's interval reaches down to 1", s.design.Releases[number].Threshold.Least()))
 		}
 		if len(r.Sums) > 0 {
-			note(fmt.Sprintf("%s no noise of its own: values there are sums of the finest set's noisy ones, with larger errors, as the intervals say",
-				map[bool]string{true: "1 grouping set has", false: fmt.Sprintf("%d grouping sets have", len(r.Sums))}[len(r.Sums) == 1]))
+			subject := "1 grouping set has no noise of its own"
+			if n := len(r.Sums); n > 1 {
+				subject = fmt.Sprintf("%d grouping sets have no noise of their own", n)
+			}
+			note(subject + ": values there are sums of the finest set's noisy ones, with larger errors, as the intervals say")
 		}
 		if r.Apart {
 			note("each grouping set has bounds and groups of its own, since a key has no public domain: what sets say does not add up")
@@ -389,11 +393,11 @@ func (s *statement) choiceNotes(release int) []string {
 	switch {
 	case r.OneRow:
 	case r.Kept:
-		notes = append(notes, fmt.Sprintf("each unit counts with at most %s of %s, the same for every statement; what is said of a choice is of what this leaves", count(max(r.Rows, r.MaxRows), "row"), limitedTables(r.Input)[0].Name))
+		notes = append(notes, fmt.Sprintf("each unit counts with at most %s of %s, the same for every statement; what is said of a choice is of what this leaves", diagnostic.Count(max(r.Rows, r.MaxRows), "row"), limitedTables(r.Input)[0].Name))
 	case len(r.Keys) == 1 && r.MaxGroups == m.Candidates:
-		notes = append(notes, fmt.Sprintf("each unit counts with at most %s for each value", count(r.MaxRows, "row")))
+		notes = append(notes, fmt.Sprintf("each unit counts with at most %s for each value", diagnostic.Count(r.MaxRows, "row")))
 	default:
-		notes = append(notes, fmt.Sprintf("each unit counts in at most %s, with at most %s in each; what is said of a choice is of what these bounds leave", count(r.MaxGroups, "group"), count(r.MaxRows, "row")))
+		notes = append(notes, fmt.Sprintf("each unit counts in at most %s, with at most %s in each; what is said of a choice is of what these bounds leave", diagnostic.Count(r.MaxGroups, "group"), diagnostic.Count(r.MaxRows, "row")))
 	}
 	return notes
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/rewrite"
@@ -247,7 +248,7 @@ func (s *statement) words(number int) []string {
 			seen = "unit's records"
 		}
 		say("the rows of %q are what code %.16s makes of each %s of %q, seen alone: at most %s, with values clamped and keys from the list", t.Name,
-			t.Mapping.Code, seen, t.Mapping.Of.Name, count(t.Mapping.Outputs, "row"))
+			t.Mapping.Code, seen, t.Mapping.Of.Name, diagnostic.Count(t.Mapping.Outputs, "row"))
 	}
 	for _, i := range stability.StagesOf(r.Input) {
 		if stage := s.certificate.Stages[i]; stage.Public() {
@@ -265,30 +266,30 @@ func (s *statement) words(number int) []string {
 	}
 	for _, t := range limitedTables(r.Input) {
 		if !r.Kept {
-			say("a unit has at most %s in %q, the same for every statement", count(t.MaxUnitRows, "row"), t.Name)
+			say("a unit has at most %s in %q, the same for every statement", diagnostic.Count(t.MaxUnitRows, "row"), t.Name)
 		}
 	}
 	switch {
 	case r.OneRow:
 		say("a unit has at most one row by construction")
 	case r.Kept:
-		say("a unit has at most %s in %q, which the owner has kept once, the same for every statement: all of them count, in whatever groups", count(max(r.Rows, r.MaxRows), "row"), limitedTables(r.Input)[0].Name)
+		say("a unit has at most %s in %q, which the owner has kept once, the same for every statement: all of them count, in whatever groups", diagnostic.Count(max(r.Rows, r.MaxRows), "row"), limitedTables(r.Input)[0].Name)
 	case r.Within != nil:
 		names := make([]string, len(r.Within))
 		for i, k := range r.Within {
 			names[i] = s.keyName(k)
 		}
 		say("a unit keeps rows in at most %s of (%s), chosen at random, the same for all grouping sets; a group here is made of such groups, and a unit may have all of its own in one",
-			count(r.MaxGroups, "group"), strings.Join(names, ", "))
+			diagnostic.Count(r.MaxGroups, "group"), strings.Join(names, ", "))
 	case len(r.Keys) == 0:
 		say("there is one group")
 	case r.Chosen && len(r.Keys) == 1 && r.MaxGroups == r.Candidates():
 		say("a unit may have rows of every value")
 	default:
-		say("a unit keeps rows in at most %s, chosen at random", count(r.MaxGroups, "group"))
+		say("a unit keeps rows in at most %s, chosen at random", diagnostic.Count(r.MaxGroups, "group"))
 	}
 	if r.MaxRows > 0 && !r.OneRow && !r.Kept {
-		say("and at most %s in each, chosen at random", count(r.MaxRows, "row"))
+		say("and at most %s in each, chosen at random", diagnostic.Count(r.MaxRows, "row"))
 	}
 	switch {
 	case r.Private:
@@ -317,7 +318,7 @@ func (s *statement) words(number int) []string {
 		case r.Kept:
 			say("all choices together tell as much of a unit as one would with all of its rows")
 		default:
-			say("a unit plays a part in %s at most", count(r.Choices(), "choice"))
+			say("a unit plays a part in %s at most", diagnostic.Count(r.Choices(), "choice"))
 		}
 	}
 	for a, g := range r.Aggregates {
@@ -341,14 +342,14 @@ func (s *statement) bounds() string {
 		if len(limited) == 0 || r.OneRow || len(r.Components) == 0 {
 			continue
 		}
-		of := fmt.Sprintf("%s, with %s of a unit in each, chosen for the statement", count(r.MaxGroups, "group"), count(r.MaxRows, "row"))
+		of := fmt.Sprintf("%s, with %s of a unit in each, chosen for the statement", diagnostic.Count(r.MaxGroups, "group"), diagnostic.Count(r.MaxRows, "row"))
 		switch {
 		case r.Kept:
-			of = fmt.Sprintf("%s of a unit in %q, kept once, in whatever groups", count(r.Rows, "row"), limited[0].Name)
+			of = fmt.Sprintf("%s of a unit in %q, kept once, in whatever groups", diagnostic.Count(r.Rows, "row"), limited[0].Name)
 		case r.MaxRows == 0:
-			of = fmt.Sprintf("%s of a unit, chosen for the statement", count(r.MaxGroups, "group"))
+			of = fmt.Sprintf("%s of a unit, chosen for the statement", diagnostic.Count(r.MaxGroups, "group"))
 		case len(r.Bounding()) == 0:
-			of = fmt.Sprintf("%s of a unit, chosen for the statement", count(r.MaxRows, "row"))
+			of = fmt.Sprintf("%s of a unit, chosen for the statement", diagnostic.Count(r.MaxRows, "row"))
 		}
 		if !slices.Contains(all, of) {
 			all = append(all, of)
@@ -440,13 +441,6 @@ func mapped(n plan.Node) (all []*catalog.Table) {
 		}
 	}
 	return all
-}
-
-func count(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func componentWord(k stability.ComponentKind) string {

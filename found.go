@@ -398,9 +398,9 @@ func (s *statement) autoWords(r *stability.Release) (words []string) {
 	}
 	if t := r.Auto; t != nil && !r.OneRow {
 		if r.Found {
-			words = append(words, fmt.Sprintf("what a unit contributes to %s by these keys was found privately, within the declared %s of %s", t.Name, count(t.MaxGroups, "group"), count(t.MaxRows, "row")))
+			words = append(words, fmt.Sprintf("what a unit contributes to %s by these keys was found privately, within the declared %s of %s", t.Name, diagnostic.Count(t.MaxGroups, "group"), diagnostic.Count(t.MaxRows, "row")))
 		} else {
-			words = append(words, fmt.Sprintf("what a unit contributes to %s is the declared most, %s of %s; %s", t.Name, count(t.MaxGroups, "group"), count(t.MaxRows, "row"), how))
+			words = append(words, fmt.Sprintf("what a unit contributes to %s is the declared most, %s of %s; %s", t.Name, diagnostic.Count(t.MaxGroups, "group"), diagnostic.Count(t.MaxRows, "row"), how))
 		}
 	}
 	return words

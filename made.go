@@ -296,11 +296,11 @@ func madeNotes(x *release.Remade) (notes []string) {
 	switch {
 	case r.OneRow:
 	case r.Kept:
-		bound += fmt.Sprintf(": each unit counts with at most %s of %s, the same for every statement", count(max(r.Rows, r.MaxRows), "row"), limitedTables(r.Input)[0].Name)
+		bound += fmt.Sprintf(": each unit counts with at most %s of %s, the same for every statement", diagnostic.Count(max(r.Rows, r.MaxRows), "row"), limitedTables(r.Input)[0].Name)
 	case r.MaxRows > 0:
-		bound += fmt.Sprintf(": each unit counted in at most %s of those, with at most %s in each", count(r.MaxGroups, "group"), count(r.MaxRows, "row"))
+		bound += fmt.Sprintf(": each unit counted in at most %s of those, with at most %s in each", diagnostic.Count(r.MaxGroups, "group"), diagnostic.Count(r.MaxRows, "row"))
 	default:
-		bound += fmt.Sprintf(": each unit counted in at most %s of those", count(r.MaxGroups, "group"))
+		bound += fmt.Sprintf(": each unit counted in at most %s of those", diagnostic.Count(r.MaxGroups, "group"))
 	}
 	return []string{bound + "; rows outside of its groups are left out; intervals do not cover what these bounds cut off"}
 }

@@ -24,6 +24,7 @@ type matches struct {
 	twofold  bool   // a match can come about in several ways
 	groups   int
 	constant []bool // of groups: it is a part of each match, once
+	program  *syntax.Prog
 }
 
 // matchesOf looks at a pattern that checkPattern has nothing against.
@@ -51,6 +52,7 @@ func matchesOf(pattern string) matches {
 	if err != nil {
 		return matches{first: "is not valid"}
 	}
+	m.program = program
 	w := walk{program: program, known: map[string]bool{}}
 	for _, before := range []syntax.EmptyOp{syntax.EmptyBeginText, 0} {
 		start := state{first: []uint32{uint32(program.Start)}, all: []uint32{uint32(program.Start)}, before: before}

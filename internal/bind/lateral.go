@@ -106,7 +106,7 @@ func (b *binder) joinLateral(left plan.Node, ls *scope, t *sqlparse.JoinExpr, su
 // valuesScope names the values of a LATERAL subquery.
 func valuesScope(t *sqlparse.Subquery, names []string, values []plan.Expr) *scope {
 	if len(t.Columns) > len(values) {
-		refuse(diagnostic.New("D016", t.Columns[len(values)].Span, "table %s has %d columns, but %d names are given", t.Alias.Name, len(values), len(t.Columns)).Try("give as many names as there are columns, or fewer"))
+		refuse(diagnostic.New("D016", t.Columns[len(values)].Span, "table %s has %s, but %d names are given", t.Alias.Name, diagnostic.Count(len(values), "column"), len(t.Columns)).Try("give as many names as there are columns, or fewer"))
 	}
 	of := table{name: t.Alias.Name}
 	for i, e := range values {

@@ -38,15 +38,21 @@ func matchCount(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 	if l == nil {
 		return &plan.Literal{T: whole, Span: e.Span}
 	}
-	m.refuseEmpty("regexp_count", l)
+	m.refuseForAll("regexp_count", l)
 	return call(plan.MatchCount, whole, e, x, withoutGroups(l))
 }
 
-// refuseEmpty: behind a match some engines find another, empty one, and some do not.
-func (m matches) refuseEmpty(what string, l *plan.Literal) {
+// refuseForAll is for patterns of which all matches are looked for. Behind a match some engines find another, empty one, and some
+// do not. And one person's text must not decide how long a statement takes.
+func (m matches) refuseForAll(what string, l *plan.Literal) {
 	if m.empty {
 		refuse(diagnostic.New("D020", l.Span, "the pattern of %s can match the empty text", what).
 			Because("engines differ in how many empty matches there are").Try("write + in place of *, or leave out what is optional"))
+	}
+	if rescans(m.program) {
+		refuse(diagnostic.New("D020", l.Span, "the pattern of %s can read a text again for each match", what).
+			Because("where a long match fails, the search goes back to the short one before it, so that time could grow with the square of a text's length").
+			Try("let what is repeated leave out the letter that a match begins with, as in '<[^<>]*>|<' in place of '<[^>]*>|<'"))
 	}
 }
 
@@ -95,8 +101,15 @@ func matchReplaced(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 	const what = "regexp_replace"
 	text := typeOf(sqltype.Text)
 	x := coerce(args[0], text, what)
+	isNull := func(e plan.Expr) bool {
+		l, ok := known(e).(*plan.Literal)
+		return ok && l.Value == nil
+	}
+	null := isNull(args[2])
 	f := plan.MatchFirst
-	if len(args) == 4 {
+	if len(args) == 4 && isNull(args[3]) {
+		null = true
+	} else if len(args) == 4 {
 		switch flags := textConstant(what, "the options", args[3]); flags {
 		case "":
 		case "g":
@@ -109,8 +122,11 @@ func matchReplaced(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 	if l == nil {
 		return &plan.Literal{T: text, Span: e.Span}
 	}
+	if null {
+		return &plan.Literal{T: text, Span: e.Span}
+	}
 	if f == plan.MatchEach {
-		m.refuseEmpty(what, l)
+		m.refuseForAll(what, l)
 	}
 	written := textConstant(what, "the replacement", args[2])
 	pieces, ok := plan.Replacement(written)

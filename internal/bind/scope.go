@@ -44,7 +44,7 @@ type scope struct {
 func scopeOf(name string, n plan.Node, renames []sqlparse.Ident, at diagnostic.Span) *scope {
 	cols := n.Columns()
 	if len(renames) > len(cols) {
-		refuse(diagnostic.New("D016", renames[len(cols)].Span, "table %s has %d columns, but %d names are given", name, len(cols), len(renames)).Try("give as many names as there are columns, or fewer"))
+		refuse(diagnostic.New("D016", renames[len(cols)].Span, "table %s has %s, but %d names are given", name, diagnostic.Count(len(cols), "column"), len(renames)).Try("give as many names as there are columns, or fewer"))
 	}
 	t := table{name: name}
 	for i, c := range cols {

@@ -96,7 +96,8 @@ var bindEntries = []Entry{
 			"literals, ., bracket expressions with characters and ranges, ^ at the beginning and $ at the end of a branch, " +
 			"groups, |, the greedy quantifiers * + ? {m,n}, \\d, and punctuation after a backslash. \\w and \\s match different " +
 			"characters in the two: write [A-Za-z0-9_] or [ \\t] instead. Where the text of a match is told (substring, regexp_replace, " +
-			"regexp_substr, regexp_count), the first match must also be the longest one: a|ab is refused.",
+			"regexp_substr, regexp_count), the first match must also be the longest one: a|ab is refused. Where all matches are looked for, no text may be read " +
+			"again for each of them: <[^>]*>|< is refused, <[^<>]*>|< is not.",
 		Example: `SELECT count(*) FROM visits WHERE department ~ '\w+'`,
 	},
 	{

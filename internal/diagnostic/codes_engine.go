@@ -15,7 +15,7 @@ var engineEntries = []Entry{
 		"The SQL for the engine is nested too deeply, or uses something that the engine lacks. The engine planned it over empty tables, so no data was read and nothing was charged. Compute the answer in fewer or simpler steps.",
 		""},
 	{"D106", "the engine cannot compute this",
-		"Nothing in the data may make a statement fail, so that every function has a form in each engine that gives NULL where it would raise. What has no such form in the catalog's engine is refused there; another engine may have it.",
+		"Nothing in the data may make a statement fail, so that every function has a form in each engine that gives NULL where it would raise. What has no such form in the catalog's engine is refused there; another engine may have it. Trino tries all ways in which a pattern can read a text: one that can do so in exponentially many ways, as ([a-z]+ ?)+$, is refused there.",
 		""},
 	{"D107", "a role that may do too much",
 		"Discreet reads a database as a role that can read the declared tables and nothing else. A role that can write, or that can read more, is refused unless the catalog says accept_role = true.",

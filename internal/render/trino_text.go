@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -61,9 +62,9 @@ func (d trino) textual(s scope, e *plan.Call, a []string) (string, bool) {
 	case plan.Like:
 		return fmt.Sprintf(`(%s LIKE %s ESCAPE '\')`, a[0], trinoText(likePattern(constant(1)))), true
 	case plan.Matches:
-		pattern, ok := joni(constant(1))
+		pattern, ok := s.joni(e.Place(), constant(1))
 		if !ok {
-			return s.lacks(e.Place(), "this pattern"), true
+			return "NULL", true
 		}
 		return fmt.Sprintf("regexp_like(%s, %s)", a[0], trinoText(pattern)), true
 	case plan.CodePoint: // of one character alone
@@ -71,9 +72,9 @@ func (d trino) textual(s scope, e *plan.Call, a []string) (string, bool) {
 			return fmt.Sprintf("CASE WHEN %[1]s = '' THEN 0 ELSE codepoint(CAST(substr(%[1]s, 1, 1) AS VARCHAR(1))) END", x)
 		}), true
 	case plan.MatchCount, plan.MatchText, plan.MatchFirst, plan.MatchEach:
-		pattern, ok := joni(constant(1))
+		pattern, ok := s.joni(e.Place(), constant(1))
 		if !ok {
-			return s.lacks(e.Place(), "this pattern"), true
+			return "NULL", true
 		}
 		return d.matched(s, e, a, pattern), true
 	}
@@ -125,6 +126,23 @@ func likePattern(p string) string {
 		}
 	}
 	return b.String()
+}
+
+// joni writes a pattern for Trino, or refuses it.
+func (s scope) joni(at diagnostic.Span, p string) (string, bool) {
+	out, ok := joni(p)
+	switch {
+	case !ok:
+		s.lacks(at, "this pattern")
+	case backtracks(p):
+		ok = false
+		if s.err == nil {
+			s.err = diagnostic.New("D106", at, "this pattern cannot be matched in %s", s.dialect.name()).
+				Because("a text of 40 letters can be read in so many ways that matching it would never end").
+				Try("repeat parts of which each can be read in one way: '[a-z]+( [a-z]+)*' in place of '([a-z]+ ?)+'")
+		}
+	}
+	return out, ok
 }
 
 // joni writes a pattern of the language for the library that Trino matches with: a dot is any
@@ -191,7 +209,8 @@ func (trino) trim(f plan.Function, x, set string) string {
 		x = fmt.Sprintf(`regexp_replace(%s, '\A[%s]+')`, x, &class)
 	}
 	if f != plan.TrimLeft {
-		x = fmt.Sprintf(`regexp_replace(%s, '[%s]+\z')`, x, &class)
+		// Joni would look for the end from each of many blanks in turn.
+		x = fmt.Sprintf(`reverse(regexp_replace(reverse(%s), '\A[%s]+'))`, x, &class)
 	}
 	return x
 }

@@ -39,7 +39,7 @@ func gather(all []failed, problems diagnostic.List) []failed {
 
 func writeUndecided(w io.Writer, undecided diagnostic.List) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "error[D082]: %d values are undecided\n", len(undecided))
+	fmt.Fprintf(&b, "error[D082]: %s undecided\n", map[bool]string{true: "1 value is", false: fmt.Sprintf("%d values are", len(undecided))}[len(undecided) == 1])
 	last := 0
 	for _, d := range undecided {
 		line, _ := d.LineColumn()

@@ -33,7 +33,7 @@ func (o *ownership) backup(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", errors.Join(err, c.forget())
 	}
-	return fmt.Sprintf("copied %s to %s: %d records, whole; the copy does not have what is spent from now on", o.LedgerPath, o.name, records), nil
+	return fmt.Sprintf("copied %s to %s: %s, whole; the copy does not have what is spent from now on", o.LedgerPath, o.name, diagnostic.Count(records, "record")), nil
 }
 
 // copies are those that one backup makes. It removes no others: a file of such a name can be

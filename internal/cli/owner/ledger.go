@@ -221,7 +221,7 @@ func (o *ownership) verify(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	said := fmt.Sprintf("%s is undamaged: %d records", o.Named(), len(records))
+	said := fmt.Sprintf("%s is undamaged: %s", o.Named(), diagnostic.Count(len(records), "record"))
 	if o.AnchorPath != "" {
 		said += ", not behind its anchor"
 	}

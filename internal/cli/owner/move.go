@@ -49,5 +49,5 @@ func (o *ownership) move(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("moved %s to %s: %d records, the same chain in both (%x); the old one is closed", ledger.Named(from), ledger.Named(to), moved.Records, moved.Hash), nil
+	return fmt.Sprintf("moved %s to %s: %s, the same chain in both (%x); the old one is closed", ledger.Named(from), ledger.Named(to), diagnostic.Count(moved.Records, "record"), moved.Hash), nil
 }

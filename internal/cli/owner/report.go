@@ -6,6 +6,7 @@ import (
 
 	"github.com/discreet-dp/discreet/internal/check"
 	"github.com/discreet-dp/discreet/internal/cli/terminal"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
 // writeReport prints what a check has found: a section for each table.
@@ -24,15 +25,8 @@ func writeReport(t *terminal.Terminal, r *check.Report) {
 	for _, n := range counts {
 		warnings += n
 	}
-	fmt.Fprintf(t.Out, "%s, %s\n", count(problems, "problem"), count(warnings, "warning"))
+	fmt.Fprintf(t.Out, "%s, %s\n", diagnostic.Count(problems, "problem"), diagnostic.Count(warnings, "warning"))
 	t.Print(r.Notice, 0)
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func writeTable(t *terminal.Terminal, table *check.Table) {
@@ -44,9 +38,9 @@ func writeTable(t *terminal.Terminal, table *check.Table) {
 		head += fmt.Sprintf(" of %d units", table.Units.Units)
 	}
 	if f := table.Files; f != nil {
-		head += ", in " + count(f.Count, "file")
+		head += ", in " + diagnostic.Count(f.Count, "file")
 		if f.Partitions > 0 {
-			head += " of " + count(f.Partitions, "partition")
+			head += " of " + diagnostic.Count(f.Partitions, "partition")
 		}
 	}
 	t.Print(head, 0)

@@ -111,9 +111,9 @@ func writeTable(t *terminal.Terminal, d *declaration.Table) {
 
 // contribution says what a unit counts for in an answer.
 func contribution(d *declaration.Table) string {
-	groups, rows := fmt.Sprintf("in at most %s of an answer", times(d.MaxGroups, "group")), fmt.Sprintf("with at most %s in each", times(d.MaxRows, "row"))
+	groups, rows := fmt.Sprintf("in at most %s of an answer", diagnostic.Count(d.MaxGroups, "group")), fmt.Sprintf("with at most %s in each", diagnostic.Count(d.MaxRows, "row"))
 	if d.UnitRows > 0 {
-		kept := fmt.Sprintf("a unit has at most %s in it, the same for every statement", times(d.UnitRows, "row"))
+		kept := fmt.Sprintf("a unit has at most %s in it, the same for every statement", diagnostic.Count(d.UnitRows, "row"))
 		if d.MaxGroups > 0 && d.MaxRows > 0 {
 			kept += "; where that alone does not bound an answer, it counts " + groups + ", " + rows
 		}
@@ -130,13 +130,6 @@ func contribution(d *declaration.Table) string {
 		return "a unit counts " + rows + " group; in how many groups is not declared, so what needs it is refused (D048)"
 	}
 	return "in how many groups a unit counts, and with how many rows, is not declared: what needs it is refused (D048)"
-}
-
-func times(n int64, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // writeColumns prints columns, and of each what any of them has.

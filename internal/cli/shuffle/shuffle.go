@@ -307,7 +307,7 @@ not in it.`,
 		}
 		t.Say("%d respondents, in batches of %d or more\n", r.Respondents, r.Certificate.Respondents)
 		if r.Bad > 0 {
-			t.Say("%d messages cannot be read; intervals are wide enough for any answers in them\n", r.Bad)
+			t.Say("%s cannot be read; intervals are wide enough for any answers in them\n", diagnostic.Count(r.Bad, "message"))
 		}
 		if r.Estimate != nil {
 			estimates(t, r.Estimate)

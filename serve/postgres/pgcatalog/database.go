@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/discreet-dp/discreet/catalog"
+	"github.com/discreet-dp/discreet/internal/diagnostic"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -406,13 +407,13 @@ func tableComment(t *catalog.Table) string {
 		parts = append(parts, "domain "+t.Domain.ID)
 	}
 	if t.MaxGroups > 0 {
-		parts = append(parts, fmt.Sprintf("at most %d groups a unit", t.MaxGroups))
+		parts = append(parts, "at most "+diagnostic.Count(t.MaxGroups, "group")+" a unit")
 	}
 	if t.MaxRows > 0 {
-		parts = append(parts, fmt.Sprintf("at most %d rows a unit and group", t.MaxRows))
+		parts = append(parts, "at most "+diagnostic.Count(t.MaxRows, "row")+" a unit and group")
 	}
 	if t.MaxUnitRows > 0 {
-		parts = append(parts, fmt.Sprintf("at most %d rows a unit", t.MaxUnitRows))
+		parts = append(parts, "at most "+diagnostic.Count(t.MaxUnitRows, "row")+" a unit")
 	}
 	return strings.Join(parts, "; ")
 }

@@ -23,7 +23,7 @@ WITH a AS (SELECT zz /* ERROR D011 "unknown column zz" */ FROM visits) SELECT 1;
 WITH a AS (SELECT 1 FROM b /* ERROR D010 "unknown table b" */), b AS (SELECT 1) SELECT 1 FROM a;
 WITH visits AS (SELECT 1 AS one) SELECT age /* ERROR D011 "unknown column age" */ FROM visits;
 SELECT t.x FROM (SELECT age FROM visits) AS t (x);
-SELECT 1 FROM (SELECT age FROM visits) AS t (x, y /* ERROR D016 "has 1 columns" */);
+SELECT 1 FROM (SELECT age FROM visits) AS t (x, y /* ERROR D016 "has 1 column," */);
 SELECT age FROM visits v, (SELECT v /* ERROR D010 "unknown table v" */.age FROM patients) AS t;
 SELECT md5 /* ERROR D013 "unknown function md5" */(department) FROM visits;
 SELECT lenght /* ERROR D013 "unknown function lenght" */(department) FROM visits;

@@ -98,6 +98,8 @@ SELECT substring(department FROM 'a|ab' /* ERROR D020 "first match that need not
 SELECT regexp_replace(department, 'a?(ab)?' /* ERROR D020 "need not be the longest" */, '') FROM visits;
 SELECT regexp_substr(department, '(a*)*' /* ERROR D020 "repeats what can be empty" */) FROM visits;
 SELECT regexp_count(department, 'a*' /* ERROR D020 "can match the empty text" */) FROM visits;
+SELECT regexp_count(department, 'a[^Z]*Z|a' /* ERROR D020 "can read a text again for each match" */) FROM visits;
+SELECT regexp_replace(department, '<[^>]*>|<' /* ERROR D020 "can read a text again for each match" */, '', 'g') FROM visits;
 SELECT regexp_replace(department, 'a*' /* ERROR D020 "can match the empty text" */, 'x', 'g') FROM visits;
 SELECT substring(department FROM '(.*)@(.*)' /* ERROR D020 "group 1 of the pattern of substring can have several texts" */) FROM visits;
 SELECT substring(department FROM '(a)|b' /* ERROR D020 "or none" */) FROM visits;
