@@ -1,13 +1,11 @@
 package pgcatalog
 
 import (
-	"encoding/json"
-	"math"
 	"math/big"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/discreet-dp/discreet/internal/sqlparse/statement"
 )
 
 // binary returns what an operator does with two values that are not NULL.
@@ -76,124 +74,6 @@ func binary(name string, left, right oid) func(q *query, a, b any) any {
 	return func(*query, any, any) any { return nil }
 }
 
-func arithmetic(q *query, name string, left, right oid, a, b any) any {
-	zero := func() { fail("22012", "division by zero") }
-	switch x := a.(type) {
-	case int64:
-		y, ok := b.(int64)
-		if !ok {
-			break
-		}
-		t := left
-		if right == oidInt8 || right == oidInt4 && left == oidInt2 {
-			t = right
-		}
-		over := func(v int64, wrong bool) any {
-			if wrong {
-				fail(outOfRange, "%s out of range", q.typeName(t, -1))
-			}
-			return q.fit(t, v)
-		}
-		switch name {
-		case "+":
-			return over(x+y, (x+y > x) != (y > 0) && y != 0)
-		case "-":
-			return over(x-y, (x-y < x) != (y > 0) && y != 0)
-		case "*":
-			return over(x*y, x != 0 && (x*y/x != y || x == -1 && y == math.MinInt64))
-		case "/":
-			if y == 0 {
-				zero()
-			}
-			return over(x/y, x == math.MinInt64 && y == -1)
-		case "%":
-			if y == 0 {
-				zero()
-			}
-			if y == -1 {
-				return int64(0)
-			}
-			return x % y
-		case "&":
-			return x & y
-		case "|":
-			return x | y
-		case "#":
-			return x ^ y
-		case "<<", ">>":
-			bits := int64(64)
-			switch left {
-			case oidInt4:
-				bits = 32
-			case oidInt2:
-				bits = 16
-			}
-			y &= bits - 1
-			if left == oidInt2 {
-				y = b.(int64) & 31
-			}
-			if name == ">>" {
-				return x >> y
-			}
-			switch left {
-			case oidInt2:
-				return int64(int16(x << y))
-			case oidInt4:
-				return int64(int32(x << y))
-			}
-			return x << y
-		}
-	case float64:
-		y, ok := b.(float64)
-		if !ok {
-			break
-		}
-		switch name {
-		case "+":
-			return x + y
-		case "-":
-			return x - y
-		case "*":
-			return x * y
-		case "/":
-			if y == 0 {
-				zero()
-			}
-			return x / y
-		case "^":
-			return math.Pow(x, y)
-		}
-	case *big.Rat:
-		y, ok := b.(*big.Rat)
-		if !ok {
-			break
-		}
-		q.tick(1 + (x.Num().BitLen()+y.Num().BitLen())/64)
-		if x.Num().BitLen()+y.Num().BitLen()+x.Denom().BitLen()+y.Denom().BitLen() > 20_000 {
-			fail(outOfRange, "value overflows numeric format")
-		}
-		switch name {
-		case "+":
-			return new(big.Rat).Add(x, y)
-		case "-":
-			return new(big.Rat).Sub(x, y)
-		case "*":
-			return new(big.Rat).Mul(x, y)
-		case "/", "%":
-			if y.Sign() == 0 {
-				zero()
-			}
-			z := new(big.Rat).Quo(x, y)
-			if name == "/" {
-				return z
-			}
-			whole := new(big.Int).Quo(z.Num(), z.Denom())
-			return z.Sub(x, z.Mul(y, new(big.Rat).SetInt(whole)))
-		}
-	}
-	return nil
-}
-
 // concatArrays joins an array with another, or with an item.
 func concatArrays(q *query, left, right oid, a, b any) any {
 	x, y := q.elem(left) != 0, q.elem(right) != 0
@@ -220,208 +100,190 @@ func concatArrays(q *query, left, right oid, a, b any) any {
 	return out
 }
 
-// pattern compiles a regular expression of PostgreSQL's kind.
-func (q *query) pattern(p string, fold bool) *regexp.Regexp {
-	k := patternKey{p, fold}
-	if re := q.patterns[k]; re != nil {
-		return re
+// operation compiles an operator.
+func (c *compiler) operation(s *scope, e *statement.Op) *expr {
+	if e.Left == nil {
+		return c.prefix(e.Name, c.expr(s, e.Right), e.At)
 	}
-	if len(p) > 10_000 {
-		fail(tooMuch, "the pattern is too long")
-	}
-	q.tick(100 + len(p))
-	text := strings.TrimPrefix(p, "***:")
-	if rest, ok := strings.CutPrefix(text, "***="); ok {
-		text = regexp.QuoteMeta(rest)
-	}
-	text = strings.NewReplacer(`\\`, `\\`, `\y`, `\b`, `\m`, `\b`, `\M`, `\b`, `[[:<:]]`, `\b`, `[[:>:]]`, `\b`, `\Z`, `\z`).Replace(text)
-	flags := "(?s)"
-	if fold {
-		flags = "(?si)"
-	}
-	re, err := regexp.Compile(flags + text)
-	if err != nil {
-		fail("2201B", "invalid regular expression: %q", p)
-	}
-	q.patterns[k] = re
-	return re
-}
-
-// patterns are regular expressions that were compiled.
-type patterns map[patternKey]*regexp.Regexp
-
-type patternKey struct {
-	text string
-	fold bool
-}
-
-// like matches a text with a pattern of % and _, in time of their product.
-func (q *query) like(s, p string) bool {
-	text, pattern := []rune(s), []rune(p)
-	q.tick(1 + len(text)*len(pattern)/64)
-	i, j, star, mark := 0, 0, -1, 0
-	for i < len(text) {
-		switch {
-		case j < len(pattern) && pattern[j] == '%':
-			star, mark = j, i
-			j++
-		case j < len(pattern) && pattern[j] == '_':
-			i, j = i+1, j+1
-		case j+1 < len(pattern) && pattern[j] == '\\' && pattern[j+1] == text[i]:
-			i, j = i+1, j+2
-		case j < len(pattern) && pattern[j] != '\\' && pattern[j] == text[i]:
-			i, j = i+1, j+1
-		case star >= 0:
-			mark++
-			i, j = mark, star+1
-		default:
-			return false
+	if l, ok := e.Left.(*statement.Row); ok {
+		if r, ok := e.Right.(*statement.Row); ok && len(l.Items) == len(r.Items) {
+			return c.compareRows(s, e.Name, l, r, e.At)
 		}
 	}
-	for j < len(pattern) && pattern[j] == '%' {
-		j++
-	}
-	return j == len(pattern)
+	return c.apply(e.Name, c.expr(s, e.Left), c.expr(s, e.Right), e.At)
 }
 
-// A member is a key of a JSON object with its value's text.
-type member struct{ key, value string }
-
-// object1 writes a JSON object as json functions do.
-func object1(pairs []member, open, between, end string) string {
-	var b strings.Builder
-	b.WriteString(open)
-	for i, p := range pairs {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(jsonText(p.key) + between + p.value)
+// compareRows compares rows item by item.
+func (c *compiler) compareRows(s *scope, name string, l, r *statement.Row, at int) *expr {
+	var pairs []*expr
+	var xs, ys []*expr
+	for i := range l.Items {
+		x, y := c.expr(s, l.Items[i]), c.expr(s, r.Items[i])
+		pairs = append(pairs, c.apply("=", x, y, at))
+		x, y = c.matched(x, y)
+		xs, ys = append(xs, x), append(ys, y)
 	}
-	b.WriteString(end)
-	return b.String()
-}
-
-// objectB writes a JSON object as jsonb does: keys sorted by length, the last of each.
-func objectB(pairs []member) string {
-	last := map[string]string{}
-	var keys []string
-	for _, p := range pairs {
-		if _, ok := last[p.key]; !ok {
-			keys = append(keys, p.key)
+	return truth(func(f *frame) any {
+		if name == "=" || name == "<>" {
+			var result any = true
+			for _, p := range pairs {
+				switch p.eval(f) {
+				case false:
+					return name == "<>"
+				case nil:
+					result = nil
+				}
+			}
+			if result == true {
+				return name == "="
+			}
+			return nil
 		}
-		last[p.key] = p.value
-	}
-	slices.SortFunc(keys, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(a) - len(b)
+		for i := range xs {
+			x, y := xs[i].eval(f), ys[i].eval(f)
+			if x == nil || y == nil {
+				return nil
+			}
+			if n := compare(x, y); n != 0 || i == len(xs)-1 {
+				return holds(name, n)
+			}
 		}
-		return strings.Compare(a, b)
+		return nil
 	})
-	var out []member
-	for _, k := range keys {
-		out = append(out, member{k, last[k]})
-	}
-	return object1(out, "{", ": ", "}")
 }
 
-func jsonText(s string) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(s) != nil {
-		return `""`
+// holds says whether an order is what an operator of comparison asks for.
+func holds(name string, order int) any {
+	switch name {
+	case "=":
+		return order == 0
+	case "<>", "!=":
+		return order != 0
+	case "<":
+		return order < 0
+	case "<=":
+		return order <= 0
+	case ">":
+		return order > 0
+	case ">=":
+		return order >= 0
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return nil
 }
 
-// json writes a value as JSON.
-func (q *query) json(t oid, v any, binary bool) string {
-	between := ","
-	if binary {
-		between = ", "
-	}
-	switch v := v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return strconv.FormatBool(v)
-	case int64:
-		if b := q.base(t); b == oidInt2 || b == oidInt4 || b == oidInt8 {
-			return strconv.FormatInt(v, 10)
-		}
-		return jsonText(q.write(t, v))
-	case float64, *big.Rat:
-		return q.write(t, v)
-	case *array:
-		var items []string
-		for _, i := range v.items {
-			items = append(items, q.json(v.elem, i, binary))
-		}
-		return q.made("[" + strings.Join(items, between) + "]")
-	case *record:
-		var items []string
-		for i, x := range v.values {
-			items = append(items, jsonText(v.columns[i].name)+":"+q.json(v.columns[i].typ, x, binary))
-		}
-		return q.made("{" + strings.Join(items, ",") + "}")
-	}
-	if b := q.base(t); b == oidJSON || b == oidJSONB {
-		return v.(string)
-	}
-	return q.made(jsonText(q.write(t, v)))
+// matched gives two operands one type.
+func (c *compiler) matched(x, y *expr) (*expr, *expr) {
+	t := c.common([]oid{x.typ, y.typ})
+	return c.coerce(x, t, -1), c.coerce(y, t, -1)
 }
 
-// jsonAt takes a part of a JSON value.
-func (q *query) jsonAt(name string, a, b any) any {
-	s, _ := a.(string)
-	q.room(len(s))
-	var v any
-	d := json.NewDecoder(strings.NewReader(s))
-	d.UseNumber()
-	if d.Decode(&v) != nil {
-		return nil
+// apply compiles an operator on two operands.
+func (c *compiler) apply(name string, x, y *expr, at int) *expr {
+	if name == "!=" {
+		name = "<>"
 	}
-	path := []any{b}
-	if list, ok := b.(*array); ok {
-		path = list.items
+	o := c.operator(name, x.typ, y.typ)
+	if o == nil {
+		if x.typ == oidRecord || y.typ == oidRecord {
+			return truth(func(f *frame) any {
+				a, b := x.eval(f), y.eval(f)
+				if a == nil || b == nil {
+					return nil
+				}
+				return holds(name, compare(a, b))
+			})
+		}
+		panic(&Error{SQLState: noFunction, Position: at + 1, Message: "operator does not exist: " + c.typeName(x.typ, -1) + " " + name + " " + c.typeName(y.typ, -1)})
 	}
-	for _, step := range path {
-		switch x := v.(type) {
-		case map[string]any:
-			k, _ := step.(string)
-			next, ok := x[k]
-			if !ok {
-				return nil
+	actual := []oid{x.typ, y.typ}
+	params := []oid{o.left, o.right}
+	x, y = c.coerceParam(x, o.left, params, actual), c.coerceParam(y, o.right, params, actual)
+	implement := binary(name, c.base(x.typ), c.base(y.typ))
+	if slices.Contains(calculations, name) && !(c.calculable(x.typ) && c.calculable(y.typ)) {
+		c.strange = true
+	}
+	out := &expr{typ: c.concrete(o.result, params, actual), mod: -1, name: "?column?", used: x.used | y.used, outside: x.outside || y.outside, heavy: x.heavy || y.heavy}
+	out.eval = func(f *frame) any {
+		a, b := x.eval(f), y.eval(f)
+		if a == nil || b == nil {
+			if name == "||" && (c.elem(x.typ) != 0 || c.elem(y.typ) != 0) { // arrays take NULL for an empty one, or an item
+				return concatArrays(f.q, x.typ, y.typ, a, b)
 			}
-			v = next
-		case []any:
-			n, ok := step.(int64)
-			if s, text := step.(string); text {
-				i, err := strconv.Atoi(s)
-				n, ok = int64(i), err == nil
-			}
-			if n < 0 {
-				n += int64(len(x))
-			}
-			if !ok || n < 0 || n >= int64(len(x)) {
-				return nil
-			}
-			v = x[n]
-		default:
 			return nil
 		}
+		f.q.weigh(a, b)
+		return implement(f.q, a, b)
 	}
-	if strings.HasSuffix(name, ">>") {
-		switch v := v.(type) {
-		case nil:
-			return nil
-		case string:
-			return v
+	if name == "||" && (c.elem(x.typ) != 0 || c.elem(y.typ) != 0) {
+		out.eval = func(f *frame) any { return concatArrays(f.q, x.typ, y.typ, x.eval(f), y.eval(f)) }
+	}
+	if name == "=" {
+		out.equal = &[2]*expr{x, y}
+	}
+	return out
+}
+
+func (c *compiler) prefix(name string, x *expr, at int) *expr {
+	o := c.operator(name, 0, x.typ)
+	if name == "+" || name == "-" {
+		if x.typ == oidUnknown {
+			x = c.coerce(x, oidFloat8, -1)
 		}
+		out := &expr{typ: x.typ, mod: -1, name: "?column?"}
+		out.eval = func(f *frame) any {
+			v := x.eval(f)
+			if name == "+" {
+				return v
+			}
+			switch v := v.(type) {
+			case int64:
+				return c.fit(c.base(x.typ), -v)
+			case float64:
+				return -v
+			case *big.Rat:
+				return new(big.Rat).Neg(v)
+			}
+			return nil
+		}
+		return out
 	}
-	out, err := json.Marshal(v)
-	if err != nil {
+	if o == nil {
+		panic(&Error{SQLState: noFunction, Position: at + 1, Message: "operator does not exist: " + name + " " + c.typeName(x.typ, -1)})
+	}
+	x = c.coerce(x, o.right, -1)
+	return &expr{typ: o.result, mod: -1, name: "?column?", eval: func(f *frame) any {
+		switch v := x.eval(f).(type) {
+		case int64:
+			switch name {
+			case "~":
+				return ^v
+			case "@":
+				return max(v, -v)
+			}
+		}
 		return nil
+	}}
+}
+
+// coerceParam gives an operand the type of a parameter, which may stand for others.
+func (c *compiler) coerceParam(x *expr, t oid, params, actual []oid) *expr {
+	if t == oidAny {
+		if x.typ == oidUnknown {
+			return c.coerce(x, oidText, -1)
+		}
+		return x
 	}
-	return string(out)
+	if t == oidRecord {
+		return x
+	}
+	if polymorphic(t) {
+		if t = c.concrete(t, params, actual); x.typ == oidUnknown || c.elem(x.typ) == 0 && c.elem(t) == 0 {
+			return c.coerce(x, t, -1)
+		}
+		if c.elem(x.typ) != c.elem(t) && c.elem(x.typ) != 0 && c.elem(t) != 0 {
+			return c.coerce(x, t, -1)
+		}
+		return x
+	}
+	return c.coerce(x, t, -1)
 }
