@@ -4,18 +4,13 @@ package discreet
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/discreet-dp/discreet/catalog"
-	"github.com/discreet-dp/discreet/engine/duckdb"
-	"github.com/discreet-dp/discreet/ledger"
+	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -45,36 +40,13 @@ columns.name = { type = "text" }
 // some of them twice, and NULL.
 func listed(t *testing.T) (*Database, *shifting) {
 	t.Helper()
-	dir := t.TempDir()
 	var rows strings.Builder
 	rows.WriteString("who,k,x\n")
 	for u := range 100 {
 		fmt.Fprintf(&rows, "%d,a,1\n%d,b,5\n%d,b,5\n%d,,3\n%s", u, u, u, u, strings.Repeat(fmt.Sprintf("%d,z,9\n", u), 5))
 	}
-	for name, text := range map[string]string{"t.csv": rows.String(), "p.csv": "k,name\nb,B\na,A\nb,B\n,none\nc,C\n", "c.toml": listedCatalog} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := catalog.Load(filepath.Join(dir, "c.toml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := duckdb.Open(t.Context(), c, duckdb.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = e.Close() })
-	l, err := ledger.Create(t.Context(), filepath.Join(dir, "l"), ledger.Options{Domains: Budgets(c), Now: time.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	s := &shifting{Engine: e}
-	db, err := Open(t.Context(), Config{Catalog: c, Engine: s, Ledger: l})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := &shifting{}
+	db := opened(t, map[string]string{"t.csv": rows.String(), "p.csv": "k,name\nb,B\na,A\nb,B\n,none\nc,C\n", "c.toml": listedCatalog}, func(e engine.Engine) engine.Engine { s.Engine = e; return s })
 	return db, s
 }
 

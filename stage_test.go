@@ -3,28 +3,21 @@
 package discreet
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/big"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/entropy"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/stability"
-	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/privacy"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -60,22 +53,9 @@ var stagedStatements = []string{
 	"SELECT count(*) FROM t WHERE x > (SELECT avg(x) FROM t WHERE x < (SELECT 2 * avg(x) FROM t))",
 }
 
-// A recorder keeps the queries that an engine was asked.
-type recorder struct {
-	engine.Engine
-	asked []string
-}
-
-func (r *recorder) Exact(ctx context.Context, q engine.Query) (*engine.Exact, error) {
-	q.Salt = 0
-	r.asked = append(r.asked, fmt.Sprint(q))
-	return r.Engine.Exact(ctx, q)
-}
-
 // staged opens a database of so many units, with a recorder.
 func staged(t *testing.T, units int) (*Database, *recorder) {
 	t.Helper()
-	dir := t.TempDir()
 	var rows strings.Builder
 	rows.WriteString("who,k,x\n")
 	for u := range units {
@@ -83,30 +63,8 @@ func staged(t *testing.T, units int) (*Database, *recorder) {
 			fmt.Fprintf(&rows, "%d,%c,%d\n", u, 'a'+(u+i)%4, (u*7+i)%10)
 		}
 	}
-	for name, text := range map[string]string{"t.csv": rows.String(), "p.csv": "k,name\na,A\nb,B\nz,Z\n", "c.toml": stagedCatalog} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := catalog.Load(filepath.Join(dir, "c.toml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := duckdb.Open(t.Context(), c, duckdb.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = e.Close() })
-	l, err := ledger.Create(t.Context(), filepath.Join(dir, "l"), ledger.Options{Domains: Budgets(c), Now: time.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	r := &recorder{Engine: e}
-	db, err := Open(t.Context(), Config{Catalog: c, Engine: r, Ledger: l})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := &recorder{}
+	db := opened(t, map[string]string{"t.csv": rows.String(), "p.csv": "k,name\na,A\nb,B\nz,Z\n", "c.toml": stagedCatalog}, func(e engine.Engine) engine.Engine { r.Engine = e; return r })
 	return db, r
 }
 
@@ -335,54 +293,17 @@ func TestAccuracyOfSets(t *testing.T) {
 	}
 }
 
-// A shifting engine has other rows of a public table from some time on.
-type shifting struct {
-	engine.Engine
-	rows [][]sqltype.Value // of p, if it is not nil
-}
-
-func (s *shifting) Public(ctx context.Context, table string) ([]engine.Column, [][]sqltype.Value, error) {
-	columns, rows, err := s.Engine.Public(ctx, table)
-	if s.rows != nil {
-		rows = s.rows
-	}
-	return columns, rows, err
-}
-
 // named opens a database of units each of which has x = 1 in group a, 5 in b, 9 in c, and 3 in that of NULL; public rows name b, c and NULL.
 func named(t *testing.T, units int) (*Database, *shifting) {
 	t.Helper()
-	dir := t.TempDir()
 	var rows strings.Builder
 	rows.WriteString("who,n,x\n")
 	for u := range units {
 		fmt.Fprintf(&rows, "%d,a,1\n%d,b,5\n%d,c,9\n%d,,3\n", u, u, u, u)
 	}
 	text := strings.NewReplacer("columns.k = { type = \"text\", domain = [\"a\", \"b\", \"c\"] }", "columns.n = { type = \"text\" }", "max_groups_per_unit = 3", "max_groups_per_unit = 4").Replace(stagedCatalog)
-	for name, text := range map[string]string{"t.csv": rows.String(), "p.csv": "k,name\nb,B\nc,C\n,none\n", "c.toml": text} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := catalog.Load(filepath.Join(dir, "c.toml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := duckdb.Open(t.Context(), c, duckdb.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = e.Close() })
-	l, err := ledger.Create(t.Context(), filepath.Join(dir, "l"), ledger.Options{Domains: Budgets(c), Now: time.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	s := &shifting{Engine: e}
-	db, err := Open(t.Context(), Config{Catalog: c, Engine: s, Ledger: l})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := &shifting{}
+	db := opened(t, map[string]string{"t.csv": rows.String(), "p.csv": "k,name\nb,B\nc,C\n,none\n", "c.toml": text}, func(e engine.Engine) engine.Engine { s.Engine = e; return s })
 	return db, s
 }
 
