@@ -3,7 +3,6 @@
 package release_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -60,19 +59,11 @@ func TestReferencesAreSound(t *testing.T) {
 	m := newMachines(t)
 	holds := func(p pipeline) (broken string) {
 		for _, statement := range referenceStatements {
-			var seen coverage
-			err := m.check(referenceExample(statement), p, &seen)
-			var v *violation
-			switch {
-			case errors.As(err, &v):
-				return v.what
-			case err != nil:
-				t.Fatalf("%s: %v", statement, err)
-			case seen.accepted == 0:
-				t.Fatalf("%s is refused: %v", statement, seen.refused)
+			if broken, _ = m.breaks(t, referenceExample(statement), p); broken != "" {
+				break
 			}
 		}
-		return ""
+		return broken
 	}
 	if why := holds(pipeline{}); why != "" {
 		t.Fatal(why)

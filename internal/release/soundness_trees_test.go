@@ -94,33 +94,10 @@ func (m *machines) leaves(ctx context.Context, x *example, certificate *stabilit
 		broken := func(format string, args ...any) error {
 			return &violation{what: fmt.Sprintf(format, args...), plan: plan.Format(b), sql: q.SQL}
 		}
-		const salt = 7919
-		var results [2]groups
-		for i, schema := range []string{"d", "e"} {
-			c.queries += 2
-			if results[i], err = exactGroups(ctx, m.plain, schema, q, salt, 0, 1); err != nil {
-				return broken("the query failed: %v", err)
-			}
-			other, err := exactGroups(ctx, m.other, schema, q, salt, 0, 1)
-			if err != nil {
-				return broken("the query failed: %v", err)
-			}
-			if why := results[i].differs(other); why != "" {
-				return broken("the result depends on threads, order or optimizer: %s", why)
-			}
-		}
-		if q.Sliceable && c.releases%3 == 0 {
-			sum := groups{}
-			for slice := range 3 {
-				g, err := exactGroups(ctx, m.plain, "d", q, salt, slice, 3)
-				if err != nil {
-					return broken("the query failed: %v", err)
-				}
-				sum.add(g)
-			}
-			if why := results[0].differs(sum); why != "" {
-				return broken("the slices do not add up: %s", why)
-			}
+		c.queries += 4
+		results, why := m.results(ctx, q, c.releases%3 == 0)
+		if why != "" {
+			return broken("%s", why)
 		}
 		// Over the leaves of a group, so that no node of a level, and no level, moves by more.
 		moved := map[string]*big.Int{}
