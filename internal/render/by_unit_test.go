@@ -3,24 +3,18 @@
 package render_test
 
 import (
-	"database/sql"
 	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	duckdb "github.com/duckdb/duckdb-go/v2"
-
 	"github.com/discreet-dp/discreet/catalog"
-	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb/least"
 	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
@@ -105,14 +99,7 @@ func TestOneGroupingSaysWhatTwoSay(t *testing.T) {
 				if q.Least == nil {
 					t.Fatalf("%s, %v: there is no form", name, b.Contributions)
 				}
-				conn, err := db.Conn(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				_ = conn.Raw(func(c any) error { // which says no if the function is known
-					return least.Register(c.(*duckdb.Conn), least.Shape{Groups: q.Least.Groups, Values: q.Least.Values})
-				})
-				conn.Close()
+				register(t, db, q.Least, q.Totals)
 				// Both, and package least, order a unit's groups by the first 39 bits of one hash, and then by their numbers, so that which of them is asked decides nothing.
 				shifted, whole := fmt.Sprint(int64(math.MaxInt64)&^(1<<24-1)), fmt.Sprint(uint64(math.MaxUint64)>>25<<25)
 				if !strings.Contains(q.Least.SQL, shifted) || !strings.Contains(q.SQL, shifted) && !strings.Contains(q.SQL, whole) {
@@ -122,14 +109,6 @@ func TestOneGroupingSaysWhatTwoSay(t *testing.T) {
 				namesAreReserved(t, q.Least.SQL)
 				forms := []string{q.Least.SQL}
 				if q.Totals != nil {
-					conn, err := db.Conn(t.Context())
-					if err != nil {
-						t.Fatal(err)
-					}
-					_ = conn.Raw(func(c any) error {
-						return least.Totals{Values: q.Totals.Values, Totals: q.Totals.Totals}.Register(c.(*duckdb.Conn))
-					})
-					conn.Close()
 					namesAreReserved(t, q.Totals.SQL)
 					drawn := rand.IntN(len(orders))
 					for i := range orders {
@@ -186,59 +165,4 @@ func TestOneGroupingSaysWhatTwoSay(t *testing.T) {
 			t.Errorf("%d rows: there is a form over copies: %t", rows, !want)
 		}
 	}
-}
-
-var named = regexp.MustCompile(`"?(\w+)"? AS (?:NOT )?(?:MATERIALIZED )?\(SELECT`)
-
-// namesAreReserved: what a query names for itself is the name of no table. A table of such a name would be read as what is named, private
-// rows as public ones among them.
-func namesAreReserved(t *testing.T, text string) {
-	t.Helper()
-	for _, m := range named.FindAllStringSubmatch(text, -1) {
-		if !catalog.Reserved(m[1]) {
-			t.Fatalf("%s can be the name of a table: %s", m[1], text)
-		}
-	}
-}
-
-func released(t *testing.T, b *plan.Bounded) engine.Query {
-	t.Helper()
-	q, err := render.Release(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return q
-}
-
-// sortedRows are those of a query, as texts.
-func sortedRows(t *testing.T, db *sql.DB, text string, salt int) (rows []string) {
-	t.Helper()
-	found, err := db.Query("SELECT * FROM (" + strings.NewReplacer("$salt", fmt.Sprint(salt), "$slices", "1", "$slice", "0").Replace(text) + ") AS r ORDER BY ALL")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer found.Close()
-	columns, err := found.Columns()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for found.Next() {
-		row, into := make([]any, len(columns)), make([]any, len(columns))
-		for i := range into {
-			into[i] = &row[i]
-		}
-		if err := found.Scan(into...); err != nil {
-			t.Fatal(err)
-		}
-		for i, v := range row {
-			if v == nil { // a sum of nothing adds nothing
-				row[i] = new(big.Int)
-			}
-		}
-		rows = append(rows, fmt.Sprint(row...))
-	}
-	if err := found.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return rows
 }

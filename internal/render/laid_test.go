@@ -11,11 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	duckdb "github.com/duckdb/duckdb-go/v2"
-
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/engine"
-	"github.com/discreet-dp/discreet/engine/duckdb/least"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -248,14 +245,7 @@ func TestPlacesInCopies(t *testing.T) {
 		if n := len(regexp.MustCompile(engine.PlaceColumn+`\d AS k`).FindAllString(q.Totals.SQL, -1)); n != test.places {
 			t.Errorf("%s: %d places are read, want %d: %s", name, n, test.places, q.Totals.SQL)
 		}
-		conn, err := db.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = conn.Raw(func(c any) error { // which says no if the function is known
-			return least.Totals{Values: q.Totals.Values, Totals: q.Totals.Totals}.Register(c.(*duckdb.Conn))
-		})
-		conn.Close()
+		register(t, db, nil, q.Totals)
 		for salt := range 3 {
 			want := sortedRows(t, db, q.SQL, salt)
 			for copy, alike := range map[string]bool{"laid": true, "turned": test.places == 0} {
@@ -327,14 +317,7 @@ func TestPlacesAreOfTheirColumns(t *testing.T) {
 					t.Errorf("%v of %s: the place of column %d is read: %t", keys, name, i, has)
 				}
 			}
-			conn, err := db.Conn(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			_ = conn.Raw(func(c any) error { // which says no if the function is known
-				return least.Totals{Values: q.Totals.Values, Totals: q.Totals.Totals}.Register(c.(*duckdb.Conn))
-			})
-			conn.Close()
+			register(t, db, nil, q.Totals)
 			if got, want := sortedRows(t, db, strings.ReplaceAll(q.Totals.SQL, `"discreet_laid_t"`, "laid"), 5), sortedRows(t, db, q.SQL, 5); !reflect.DeepEqual(got, want) || len(want) == 0 {
 				t.Errorf("%v of %s: %.200s, want %.200s", keys, name, got, want)
 			}

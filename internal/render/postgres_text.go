@@ -67,21 +67,7 @@ func (d postgres) textual(s scope, e *plan.Call, a []string) (string, bool) {
 }
 
 func (postgres) concat(s scope, parts []string) string {
-	var bind func(i int) string
-	bind = func(i int) string {
-		if i == len(parts) {
-			lengths := make([]string, len(parts))
-			for j, p := range parts {
-				lengths[j] = "CAST(octet_length(" + p + ") AS BIGINT)"
-			}
-			return fmt.Sprintf("CASE WHEN %s <= %d THEN %s END", strings.Join(lengths, " + "), maxText, strings.Join(parts, " || "))
-		}
-		return s.once(parts[i], func(x string) string {
-			parts[i] = x
-			return bind(i + 1)
-		})
-	}
-	return bind(0)
+	return s.bounded(parts, "CAST(octet_length(%s) AS BIGINT)", func(chain string) string { return chain })
 }
 
 // convert prints the conversion of x, a canonical value of type from.

@@ -8,10 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	duckdb "github.com/duckdb/duckdb-go/v2"
-
 	"github.com/discreet-dp/discreet/catalog"
-	"github.com/discreet-dp/discreet/engine/duckdb/least"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -57,22 +54,13 @@ func TestRangesReachTheEndsOfTheirTypes(t *testing.T) {
 				b.MaxGroups, b.MaxRows = bounds[0], bounds[1]
 				q := released(t, &b)
 				forms := []string{q.SQL}
-				conn, err := db.Conn(t.Context())
-				if err != nil {
-					t.Fatal(err)
+				register(t, db, q.Least, q.Totals)
+				if of := q.Least; of != nil {
+					forms = append(forms, of.SQL)
 				}
-				_ = conn.Raw(func(c any) error { // which says no if the function is known
-					if of := q.Least; of != nil {
-						forms = append(forms, of.SQL)
-						_ = least.Register(c.(*duckdb.Conn), least.Shape{Groups: of.Groups, Values: of.Values})
-					}
-					if of := q.Totals; of != nil {
-						forms = append(forms, strings.ReplaceAll(of.SQL, `"discreet_laid_t"`, "laid"))
-						return least.Totals{Values: of.Values, Totals: of.Totals}.Register(c.(*duckdb.Conn))
-					}
-					return nil
-				})
-				conn.Close()
+				if of := q.Totals; of != nil {
+					forms = append(forms, strings.ReplaceAll(of.SQL, `"discreet_laid_t"`, "laid"))
+				}
 				if bounds[0] < 30 && len(forms) < 3 {
 					t.Fatalf("%s, bounds %v: there are %d forms", name, bounds, len(forms))
 				}

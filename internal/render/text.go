@@ -67,12 +67,20 @@ func (duckDB) textual(s scope, e *plan.Call, a []string) (string, bool) {
 	return "", false
 }
 
-// concat prints a chain of || with one check of its length.
 func (duckDB) concat(s scope, parts []string) string {
+	return s.bounded(parts, "strlen(%s)", func(chain string) string { return "CAST(" + chain + " AS VARCHAR)" })
+}
+
+// bounded prints a chain of || with one check of its length, of which the bytes of each part are what length says.
+func (s scope) bounded(parts []string, length string, typed func(chain string) string) string {
 	var bind func(i int) string
 	bind = func(i int) string {
 		if i == len(parts) {
-			return fmt.Sprintf("CASE WHEN strlen(%s) <= %d THEN CAST(%s AS VARCHAR) END", strings.Join(parts, ") + strlen("), maxText, strings.Join(parts, " || "))
+			lengths := make([]string, len(parts))
+			for j, p := range parts {
+				lengths[j] = fmt.Sprintf(length, p)
+			}
+			return fmt.Sprintf("CASE WHEN %s <= %d THEN %s END", strings.Join(lengths, " + "), maxText, typed(strings.Join(parts, " || ")))
 		}
 		return s.once(parts[i], func(x string) string {
 			parts[i] = x

@@ -9,10 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	duckdb "github.com/duckdb/duckdb-go/v2"
-
 	"github.com/discreet-dp/discreet/catalog"
-	"github.com/discreet-dp/discreet/engine/duckdb/least"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -87,14 +84,7 @@ func TestTotalsOfEveryGroup(t *testing.T) {
 						}
 						continue // a unit would take much memory
 					}
-					conn, err := db.Conn(t.Context())
-					if err != nil {
-						t.Fatal(err)
-					}
-					_ = conn.Raw(func(c any) error { // which says no if the function is known
-						return least.Totals{Values: of.Values, Totals: of.Totals}.Register(c.(*duckdb.Conn))
-					})
-					conn.Close()
+					register(t, db, nil, of)
 					for salt := range 2 {
 						want := sortedRows(t, db, q.SQL, salt)
 						for _, form := range []string{of.SQL, q.Held.SQL} {

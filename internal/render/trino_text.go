@@ -227,21 +227,7 @@ func (trino) substring(s scope, a []string) string {
 }
 
 func (trino) concat(s scope, parts []string) string {
-	var bind func(i int) string
-	bind = func(i int) string {
-		if i == len(parts) {
-			lengths := make([]string, len(parts))
-			for j, p := range parts {
-				lengths[j] = "length(to_utf8(" + p + "))"
-			}
-			return fmt.Sprintf("CASE WHEN %s <= %d THEN %s END", strings.Join(lengths, " + "), maxText, strings.Join(parts, " || "))
-		}
-		return s.once(parts[i], func(x string) string {
-			parts[i] = x
-			return bind(i + 1)
-		})
-	}
-	return bind(0)
+	return s.bounded(parts, "length(to_utf8(%s))", func(chain string) string { return chain })
 }
 
 // convert prints the conversion of x, a canonical value of type from.
