@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"fmt"
 	"regexp"
 
 	"github.com/discreet-dp/discreet/internal/diagnostic"
@@ -22,30 +23,37 @@ func (l *loader) books(n *node) {
 	l.keys(n, "url", "replicated")
 	b := &l.catalog.Books
 	b.Replicated, _ = l.boolean(n.field("replicated"))
-	const hint = `write url = { env = "DISCREET_LEDGER" } and put the URL into that variable`
+	b.Variable = l.urlIn(n, "ledger", "DISCREET_LEDGER", func(name string) bool {
+		return booksVariable.MatchString(name) && name != "DISCREET_LEDGER_KEY_FILE"
+	})
+}
+
+// urlIn reads which variable holds the URL of a section's database: the usual one, or another that may.
+func (l *loader) urlIn(n *node, section, usual string, may func(name string) bool) (variable string) {
+	hint := fmt.Sprintf(`write url = { env = %q } and put the URL into that variable`, usual)
 	url := n.field("url")
 	switch {
 	case url == nil:
 		l.missing(n, "url", hint)
-		return
+		return ""
 	case url.kind != tableNode:
 		// Without its place: the line would be shown.
-		l.refuse("D084", diagnostic.Span{}, "the database's URL cannot stand in the catalog, as url of [ledger]").
+		l.refuse("D084", diagnostic.Span{}, "the database's URL cannot stand in the catalog, as url of [%s]", section).
 			Because("it can hold a password, and a secret never stands in a file").Try("%s", hint)
-		return
+		return ""
 	}
 	l.keys(url, "env")
 	env := url.field("env")
 	if env == nil {
 		l.missing(url, "env", hint)
-		return
+		return ""
 	}
-	if name, ok := l.str(env); ok {
-		if b.Variable = name; !booksVariable.MatchString(name) || name == "DISCREET_LEDGER_KEY_FILE" {
-			l.refuse("D084", env.value, "%q cannot name the variable that holds the URL", name).
-				Because("of its environment a command sees DISCREET_LEDGER and what begins with DISCREET_LEDGER_, so that no other variable decides what it does").Try("%s", hint)
-		}
+	variable, ok := l.str(env)
+	if ok && !may(variable) {
+		l.refuse("D084", env.value, "%q cannot name the variable that holds the URL", variable).
+			Because("of its environment a command sees %[1]s and what begins with %[1]s_, so that no other variable decides what it does", usual).Try("%s", hint)
 	}
+	return variable
 }
 
 // ReadBooks reads from a catalog where the ledger is, whatever else is wrong in it.

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"regexp"
 	"strings"
-
-	"github.com/discreet-dp/discreet/internal/diagnostic"
 )
 
 // A Kind is what holds the records of a catalog's tables.
@@ -54,30 +52,7 @@ func (l *loader) engine(n *node) {
 	e.Kind = Kind(kind)
 	l.keys(n, "kind", "url", "accept_role")
 	e.AcceptRole, _ = l.boolean(n.field("accept_role"))
-	const hint = `write url = { env = "DISCREET_ENGINE" } and put the URL into that variable`
-	url := n.field("url")
-	switch {
-	case url == nil:
-		l.missing(n, "url", hint)
-		return
-	case url.kind != tableNode:
-		// Without its place: the line would be shown.
-		l.refuse("D084", diagnostic.Span{}, "the database's URL cannot stand in the catalog, as url of [engine]").
-			Because("it can hold a password, and a secret never stands in a file").Try("%s", hint)
-		return
-	}
-	l.keys(url, "env")
-	env := url.field("env")
-	if env == nil {
-		l.missing(url, "env", hint)
-		return
-	}
-	if name, ok := l.str(env); ok {
-		if e.Variable = name; !variable.MatchString(name) {
-			l.refuse("D084", env.value, "%q cannot name the variable that holds the URL", name).
-				Because("of its environment a command sees but DISCREET_ENGINE and what begins with DISCREET_ENGINE_, so that no other variable decides what it does").Try("%s", hint)
-		}
-	}
+	e.Variable = l.urlIn(n, "engine", "DISCREET_ENGINE", variable.MatchString)
 }
 
 // named reads a source that is a table of a database: one to three parts with dots between
