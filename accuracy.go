@@ -247,24 +247,6 @@ func tooDear(err error, why string) error {
 		Try("allow a larger error, a smaller confidence, fewer values or coarser groups; explain says what an error costs")
 }
 
-// lacks reports whether a bound, if it is one, is below a cost.
-func (s Spend) lacks(cost Spend) bool {
-	return s.Epsilon.Sign() > 0 && s.Epsilon.Cmp(cost.Epsilon) < 0 || s.Rho.Sign() > 0 && s.Rho.Cmp(cost.Rho) < 0
-}
-
-func (s Spend) times(f *big.Rat) Spend {
-	return Spend{s.Epsilon.MulRat(f), s.Delta.MulRat(f), s.Rho.MulRat(f)}
-}
-
-// String names the amounts, as in "rho 0.01, delta 1e-9".
-func (s Spend) String() string {
-	var parts []string
-	for _, p := range (filter.Amounts{Epsilon: s.Epsilon, Delta: s.Delta, Rho: s.Rho}).Positive() {
-		parts = append(parts, p.Name+" "+p.Amount.String())
-	}
-	return strings.Join(parts, ", ")
-}
-
 // keptTables are a pilot's: its salts, by which the answer is of the same bounded rows, and its
 // noisy tables. They live as long as the question.
 type keptTables struct {

@@ -2,7 +2,6 @@ package discreet
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,44 +16,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/sqltype"
 )
-
-// A record is what the ledger keeps of a statement's certificate: also the bounds and
-// the public domains that it was served with. Those are no promise of the catalog's, and
-// may change from one statement to the next.
-type record struct {
-	Certificate
-	Mechanisms []Mechanism    `json:"mechanisms"`
-	Domains    []publicDomain `json:"public_domains,omitempty"`
-}
-
-// A publicDomain is a key's complete list of values, as it was when it served.
-type publicDomain struct {
-	Key    string `json:"key"`
-	Values int    `json:"values"`
-	Digest []byte `json:"digest"` // SHA-256 of the values in their order
-}
-
-func (s *statement) record(c *compiled) record {
-	r := record{Certificate: s.describe(c), Mechanisms: s.mechanisms()}
-	for i, release := range s.certificate.Releases {
-		for j, values := range c.domains[i] {
-			d := publicDomain{release.Keys[j].Name, len(values), digestValues(values)}
-			if numbered := release.Keys[j].Numbered; numbered != nil { // what is numbered
-				d.Digest = digestValues(slices.Concat(c.known[numbered.Index]...))
-			}
-			r.Domains = append(r.Domains, d)
-		}
-	}
-	return r
-}
-
-func digestValues(values []sqltype.Value) []byte {
-	h := sha256.New()
-	for _, v := range values {
-		fmt.Fprintf(h, "%q\n", sqltype.Key(v))
-	}
-	return h.Sum(nil)
-}
 
 // A compiled statement has its engine queries and its public domains: all that
 // can be refused has been.

@@ -1,95 +1,78 @@
 package discreet
 
 import (
-	"crypto/sha256"
-	"encoding/json"
 	"fmt"
-	"path"
-	"path/filepath"
-	"strconv"
+	"math/big"
 	"strings"
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/filter"
-	"github.com/discreet-dp/discreet/internal/derive"
-	"github.com/discreet-dp/discreet/internal/plan"
-	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/privacy"
-	"github.com/discreet-dp/discreet/sqltype"
 )
 
-// budgets are the catalog's domains as the ledger knows them.
-func budgets(c *catalog.Catalog) []ledger.DomainBudget {
-	var out []ledger.DomainBudget
-	for _, d := range c.Domains {
-		out = append(out, ledger.DomainBudget{ID: d.ID, Neighbours: d.Neighbours, Measure: filter.Measure(d.Measure),
-			Epsilon: d.Epsilon, Delta: d.Delta, SelectionDelta: d.SelectionDelta, Guards: guards(c, d)})
-	}
-	return out
+// A Spend is what a statement may cost, in one of three forms: Epsilon alone
+// (pure), Epsilon and Delta (approximate), or Rho, with a Delta for private
+// group selection (a hundredth of the domain's selection delta if absent).
+type Spend struct {
+	Epsilon privacy.Epsilon `json:"epsilon"`
+	Delta   privacy.Delta   `json:"delta"`
+	Rho     privacy.Rho     `json:"rho"`
 }
 
-// guards are the sources of a domain by their declared names. Names of tables are not
-// among them: a source is the same whatever it is called.
-func guards(c *catalog.Catalog, d *catalog.Domain) []ledger.Guarded {
-	out := []ledger.Guarded{}
-	for _, t := range c.Tables {
-		if t.Domain == d && t.Mapping == nil {
-			out = append(out, ledger.Guarded{Source: declared(t.Source), Unit: unitText(t), AlsoIn: t.AlsoIn})
-		}
-	}
-	return out
+// lacks reports whether a bound, if it is one, is below a cost.
+func (s Spend) lacks(cost Spend) bool {
+	return s.Epsilon.Sign() > 0 && s.Epsilon.Cmp(cost.Epsilon) < 0 || s.Rho.Sign() > 0 && s.Rho.Cmp(cost.Rho) < 0
 }
 
-// publicSources are the catalog's public sources by their declared names.
-func publicSources(c *catalog.Catalog) (all []string) {
-	for _, t := range c.Tables {
-		if t.Public {
-			all = append(all, declared(t.Source))
-		}
-	}
-	return all
+func (s Spend) times(f *big.Rat) Spend {
+	return Spend{s.Epsilon.MulRat(f), s.Delta.MulRat(f), s.Rho.MulRat(f)}
 }
 
-// declared is a source as the catalog names it, in the plainest spelling.
-func declared(s catalog.Source) string {
-	if s.Format == catalog.Relation {
-		return "table " + s.Name()
+// String names the amounts, as in "rho 0.01, delta 1e-9".
+func (s Spend) String() string {
+	var parts []string
+	for _, p := range (filter.Amounts{Epsilon: s.Epsilon, Delta: s.Delta, Rho: s.Rho}).Positive() {
+		parts = append(parts, p.Name+" "+p.Amount.String())
 	}
-	file, _, is := strings.Cut(s.Text, "#")
-	if file = path.Clean(filepath.ToSlash(file)); !is {
-		return file
-	}
-	if s.Schema != "" {
-		return file + "#" + catalog.Fold(s.Schema+"."+s.Table)
-	}
-	return file + "#" + catalog.Fold(s.Table)
+	return strings.Join(parts, ", ")
 }
 
-func unitText(t *catalog.Table) string {
-	switch u := t.Unit; u.Kind {
-	case catalog.UnitRow:
-		return "the row"
-	case catalog.UnitReference:
-		return fmt.Sprintf("of %s, which refers to %s of %s", columnText(t, u.Column), columnText(u.References, u.Referred), declared(u.References.Source))
+// A Cost is what a statement is charged, in its domain's measure.
+type Cost struct {
+	filter.Amounts
+	Events []privacy.Event `json:"events"`
+}
+
+// Remaining is what the domain's budget has left, in its measure.
+type Remaining struct {
+	Measure filter.Measure `json:"measure"`
+	filter.Amounts
+}
+
+// String names the amounts that the measure knows, as in "rho 0.04, delta 5e-8".
+func (r Remaining) String() string {
+	var parts []string
+	for _, p := range r.In(r.Measure) {
+		parts = append(parts, p.Name+" "+p.Amount.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// nominal is a cost of a domain's, at which a statement is planned that pays none.
+func nominal(d *catalog.Domain) Spend {
+	one := big.NewRat(1, 1)
+	var s Spend
+	switch filter.Measure(d.Measure) {
+	case filter.ZCDP, filter.RDP:
+		s.Rho, _ = privacy.NewRho(one)
+	case filter.Pure:
+		s.Epsilon, _ = privacy.NewEpsilon(one)
 	default:
-		return columnText(t, u.Column)
+		s.Epsilon, _ = privacy.NewEpsilon(one)
+		s.Delta, _ = privacy.NewDelta(big.NewRat(1, 1_000_000))
 	}
+	return s
 }
-
-// columnText is a column as its source has it, or all that it is derived from.
-func columnText(t *catalog.Table, c *catalog.Column) string {
-	if c.Is == nil {
-		return strconv.Quote(c.Field())
-	}
-	r, err := derive.Read(t)
-	if err != nil { // no catalog with such an expression is opened
-		return "derived from what means nothing"
-	}
-	return "what is derived as " + r.Definition(c)
-}
-
-// Budgets returns the domains of a catalog as a ledger is created with them.
-func Budgets(c *catalog.Catalog) []ledger.DomainBudget { return budgets(c) }
 
 // cost is what the domain's filter will charge for the statement's events.
 func (s *statement) cost() (Cost, error) {
@@ -122,78 +105,4 @@ func (s *statement) charged(a filter.Amounts) Cost {
 
 func remaining(m filter.Measure, a filter.Amounts) Remaining {
 	return Remaining{Measure: m, Amounts: a}
-}
-
-// parameters are what, beside its text, makes a statement the same statement.
-func (db *Database) parameters(s *statement, o *QueryOptions) (json.RawMessage, error) {
-	weights := make([]string, len(s.weights))
-	for i, w := range s.weights {
-		weights[i] = w.RatString()
-	}
-	var values []value
-	for _, p := range o.Parameters {
-		v := value{Text: p.Text, Array: p.Array}
-		if p.Type.Kind != sqltype.Null {
-			v.Type = p.Type.String()
-		}
-		values = append(values, v)
-	}
-	mapped := map[string]string{}
-	for _, t := range db.config.Catalog.Tables {
-		if t.Mapping != nil {
-			mapped[t.Name] = t.Mapping.Code
-		}
-	}
-	raw, err := json.Marshal(parameterRecord{s.spend.Epsilon, s.spend.Delta, s.spend.Rho, weights, s.confidence.RatString(), s.consistent, s.together, values, mapped, written(db.config.Catalog)})
-	if err != nil {
-		return nil, fmt.Errorf("encode parameters: %w", err)
-	}
-	return raw, nil
-}
-
-// A parameterRecord is what stands in the ledger beside a statement's text.
-type parameterRecord struct {
-	Epsilon    privacy.Epsilon `json:"epsilon"`
-	Delta      privacy.Delta   `json:"delta"`
-	Rho        privacy.Rho     `json:"rho"`
-	Weights    []string        `json:"weights,omitempty"`
-	Confidence string          `json:"confidence"`
-	Consistent bool            `json:"consistent,omitempty"`
-	Together   bool            `json:"together,omitempty"`
-	// What the text's $1, $2 ... stand for.
-	Values []value `json:"values,omitempty"`
-	// What a statement says depends on the code of the tables that are mapped.
-	Mapped map[string]string `json:"mapped,omitempty"`
-	// And on what is derived, and on views.
-	Derived string `json:"derived,omitempty"`
-}
-
-// A value is a parameter's, for the record.
-type value struct {
-	Type  string  `json:"type,omitempty"`
-	Array bool    `json:"array,omitempty"`
-	Text  *string `json:"text"`
-}
-
-// written is a digest of the SQL in a catalog, empty where there is none: a statement
-// that names what it computes is another when it changes.
-func written(c *catalog.Catalog) string {
-	var all []string
-	for _, t := range c.Tables {
-		for _, column := range t.Columns {
-			if column.Is != nil {
-				all = append(all, t.Name, column.Name, column.Is.Text)
-			}
-		}
-	}
-	for _, v := range c.Views {
-		all = append(all, v.Name, v.Query.Text)
-		for _, column := range v.Columns {
-			all = append(all, plan.Declaration(column))
-		}
-	}
-	if all == nil {
-		return ""
-	}
-	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", all)))
 }
