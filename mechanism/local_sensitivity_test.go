@@ -41,7 +41,7 @@ func change(t *rapid.T, s sample) sample {
 func TestMedianWindows(t *testing.T) {
 	smooth := must(NewSmoothMedian(SmoothMedianOptions{Lower: rat("0"), Upper: rat("20"), Step: rat("1"), Epsilon: eps("1"), MaxRows: 2}))
 	largest := 0
-	rapid.Check(t, func(t *rapid.T) {
+	property := func(t *rapid.T) {
 		rows := rapid.IntRange(1, 3).Draw(t, "rows")
 		x := drawSample(t, "x")
 		y := x
@@ -68,7 +68,11 @@ func TestMedianWindows(t *testing.T) {
 			}
 			largest = max(largest, d, -d)
 		}
-	})
+	}
+	// One in six draws has two scales: a hundred have none once in 10^7 runs.
+	for i := 0; i < 20 && largest == 0; i++ {
+		rapid.Check(t, property)
+	}
 	if largest != 1 {
 		t.Error("no two scales differ")
 	}

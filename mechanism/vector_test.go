@@ -58,7 +58,7 @@ func TestGridRounds(t *testing.T) {
 // the vectors being as far apart as declared.
 func TestVectorSensitivityHoldsOnTheGrid(t *testing.T) {
 	attained := 0
-	rapid.Check(t, func(t *rapid.T) {
+	property := func(t *rapid.T) {
 		d := rapid.IntRange(1, 5).Draw(t, "length")
 		fine := rapid.IntRange(0, 3).Draw(t, "places")
 		scale := math.Ldexp(1, -fine) // the grid; data are eighths of it
@@ -92,7 +92,11 @@ func TestVectorSensitivityHoldsOnTheGrid(t *testing.T) {
 		if big.NewRat(d1, 1).Cmp(s1) == 0 {
 			attained++
 		}
-	})
+	}
+	// One in eight draws attains it: a hundred do not once in 500,000 runs.
+	for i := 0; i < 20 && attained == 0; i++ {
+		rapid.Check(t, property)
+	}
 	if attained == 0 {
 		t.Error("the L1 sensitivity on the grid is never attained")
 	}

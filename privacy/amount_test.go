@@ -2,6 +2,7 @@ package privacy
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/big"
 	"strings"
@@ -140,13 +141,11 @@ func FuzzParseEpsilon(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		start := time.Now()
+		slow := time.AfterFunc(time.Minute, func() { panic(fmt.Sprintf("%q takes a minute", s)) })
 		e, err := ParseEpsilon(s)
+		slow.Stop()
 		if err == nil && (e.Sign() < 0 || math.IsNaN(e.Float64()) || e.Float64() > 1e6) {
 			t.Fatalf("%q is read as %v", s, e)
-		}
-		if time.Since(start) > time.Second {
-			t.Fatalf("%q takes a second", s)
 		}
 	})
 }

@@ -37,7 +37,7 @@ func TestReplacedWhileAsked(t *testing.T) {
 				select {
 				case <-over:
 					return
-				case <-time.After(time.Duration(i%13) * 300 * time.Microsecond):
+				case <-time.After(time.Duration(i%13*(1+i/500)) * 300 * time.Microsecond): // ever longer, so that also a slow query meets none
 				}
 				from, next := filepath.Join(dir, []string{"low", "high"}[i%2]+".parquet"), filepath.Join(dir, "next.parquet")
 				bytes, err := os.ReadFile(from)
@@ -56,7 +56,7 @@ func TestReplacedWhileAsked(t *testing.T) {
 		failed, seen := 0, map[[2]int64]int{}
 		const below = "SELECT u FROM t WHERE u < 1500"
 		asked := 0
-		for i := 0; i < queries || len(seen) == 0 && i < 10*queries; i++ { // on a busy machine most queries meet a replacement
+		for i := 0; i < queries || len(seen) == 0 && i < 1000*queries; i++ { // on a busy machine most queries meet a replacement
 			asked++
 			q := engine.Query{SQL: "SELECT count(*) AS x0, sum(u) AS x1 FROM (" + below + ") AS t", Groups: below, Tables: []string{"t"}, Values: 2}
 			if i%2 == 0 {

@@ -318,7 +318,13 @@ func TestF10SwitchesThatTurnNoiseOff(t *testing.T) {
 	for _, name := range []string{"DISCREET_NOISE", "DISCREET_SEED", "DISCREET_TEST", "NO_NOISE"} {
 		t.Setenv(name, "off")
 	}
-	if a := newLimitedWorld(t, visits(largePure), files{"visits.csv": crowd(5)}, duckdb.Options{}).ask(t, "SELECT count(*) FROM visits", pure("1e-6")); a.Rows[0][0] == int64(10) { // odds below 1e-6
+	w, exact := newLimitedWorld(t, visits(largePure), files{"visits.csv": crowd(5)}, duckdb.Options{}), 0
+	for range 2 { // each with odds below 1e-6
+		if w.ask(t, "SELECT count(*) FROM visits", pure("1e-6")).Rows[0][0] == int64(10) {
+			exact++
+		}
+	}
+	if exact == 2 {
 		t.Error("the exact count came out")
 	}
 }

@@ -315,8 +315,12 @@ func TestD10ThresholdsAreNoisy(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("person,name\n")
 	person := 0
-	for units := 1; units <= 60; units++ {
-		for copy := range 20 {
+	copies := map[int]int{1: 400, 60: 20}
+	for units := 2; units <= 40; units++ {
+		copies[units] = 80
+	}
+	for units, n := range copies {
+		for copy := range n {
 			for range units {
 				fmt.Fprintf(&b, "%d,n%02d-%d\n", person, units, copy)
 				person++
@@ -327,6 +331,7 @@ func TestD10ThresholdsAreNoisy(t *testing.T) {
 		domain string
 		o      *discreet.QueryOptions
 	}{"approx": {largeApprox, approx("1", "1e-4")}, "zcdp": {largeZCDP, concentrated("0.02")}} {
+		c.o.Spend.Delta = must(privacy.ParseDelta("1e-4"))
 		text, _ := singletons(c.domain, 0, 1)
 		w := newWorld(t, text, files{"t.csv": b.String()})
 		shown := make([]int, 61)
@@ -336,18 +341,18 @@ func TestD10ThresholdsAreNoisy(t *testing.T) {
 			shown[units]++
 		}
 		between := 0
-		for _, n := range shown[1:] {
-			if n > 0 && n < 20 {
+		for units := 2; units <= 40; units++ {
+			if n := shown[units]; n > 0 && n < copies[units] {
 				between++
 			}
 		}
-		// At ε = 1 the chance of showing rises from 1/20 to 19/20 over some ten
-		// sizes, where all twenty copies agree with odds below 0.4 each.
+		// At ε = 1 the chance of showing is from 1/25 to 24/25 at six sizes or more: fewer than three
+		// have copies of both kinds with odds below 1e-12, wherever the threshold lies between two sizes.
 		if between < 3 {
 			t.Errorf("%s: groups are shown by a hard threshold: %v", name, shown)
 		}
-		if shown[1] > 1 || shown[60] < 19 {
-			t.Errorf("%s: of 20 groups of 1 unit %d are shown, of 60 units %d", name, shown[1], shown[60])
+		if shown[1] > most(copies[1], 1e-4) || shown[60] < 19 {
+			t.Errorf("%s: of %d groups of 1 unit %d are shown, of 20 of 60 units %d", name, copies[1], shown[1], shown[60])
 		}
 	}
 }

@@ -147,7 +147,7 @@ func TestThreeServersOnOneBudget(t *testing.T) {
 	type asked struct{ analyst, sql string }
 	var mu sync.Mutex
 	heard, refused, answers := map[asked]map[string]bool{}, map[string]int{}, 0
-	ctx, stop := context.WithTimeout(t.Context(), lasts)
+	ctx, stop := context.WithTimeout(t.Context(), lasts+4*time.Minute)
 	defer stop()
 	var all sync.WaitGroup
 	for n := range clients {
@@ -191,7 +191,12 @@ func TestThreeServersOnOneBudget(t *testing.T) {
 		})
 	}
 	kills, crashes := 0, 0
-	for ctx.Err() == nil {
+	shown := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return answers > 0 && kills+crashes >= 2
+	}
+	for began := time.Now(); ctx.Err() == nil && (time.Since(began) < lasts || !shown()); { // a busy machine starts servers slowly
 		time.Sleep(time.Duration(500+rand.IntN(3000)) * time.Millisecond)
 		if crashes == 0 || rand.IntN(4) == 0 {
 			crashes++
@@ -210,7 +215,7 @@ func TestThreeServersOnOneBudget(t *testing.T) {
 	stop()
 	all.Wait()
 	t.Logf("%d answers, refused or lost %v, %d servers and %d databases killed", answers, refused, kills, crashes)
-	if answers == 0 || kills+crashes < 2 {
+	if !shown() {
 		t.Error("nothing was shown")
 	}
 	committed, reserved := map[asked]int{}, 0

@@ -25,7 +25,7 @@ func evaluate(p polynomial, at map[string]float64) float64 {
 // exponentials.
 func TestSignsAreTrue(t *testing.T) {
 	decided := 0
-	rapid.Check(t, func(t *rapid.T) {
+	property := func(t *rapid.T) {
 		r := newRegion()
 		low, high := rapid.IntRange(-2, 1).Draw(t, "low"), rapid.IntRange(2, 3).Draw(t, "high")
 		r.above("p", bound{big.NewRat(int64(low), 1), rapid.Bool().Draw(t, "strict")})
@@ -71,7 +71,11 @@ func TestSignsAreTrue(t *testing.T) {
 				t.Fatalf("%v is %g at %v", f, value, at)
 			}
 		}
-	})
+	}
+	// One sign in six is decided: of a hundred none once in 10^8 runs.
+	for i := 0; i < 20 && decided == 0; i++ {
+		rapid.Check(t, property)
+	}
 	if decided == 0 {
 		t.Error("no sign was decided")
 	}
