@@ -189,6 +189,11 @@ func TestMadeOfTheOtherWay(t *testing.T) {
 	w = shelve(t, "zcdp", inGroups, manyRows)
 	w.version()
 	w.told(byKey, w.at("0.9"), false)
+	free := w.at("")
+	free.Free = true
+	if a, err := w.Query(t.Context(), once, free); err == nil { // nor for nothing
+		t.Errorf("kept rows are made of rows that bounds cut: %v", a.Rows)
+	}
 	w.told(once, w.at("0.000001"), false)
 }
 
