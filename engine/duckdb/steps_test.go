@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,6 +19,7 @@ import (
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/engine/duckdb"
 	"github.com/discreet-dp/discreet/internal/diagnostic"
+	"github.com/discreet-dp/discreet/sqltype"
 )
 
 // A stepping context lets something happen when it is looked at for the n-th time, so that whoever looks at it often can be disturbed at each of his steps.
@@ -167,5 +170,65 @@ func TestRenamedWhileCopied(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Where another folder stands for a while in the place of the files', a copy that holds units is of the files all the same: be it while text is read, or while
+// Parquet files are copied. The system tells the same of the files before and after.
+func TestAnotherFolderWhileUnitsAreFound(t *testing.T) {
+	for ending, of := range map[string]struct{ from, to string }{".csv": {"keepHeld", "keepHeld.func1"}, ".parquet": {"keepHeld.func1", "digestOf"}} {
+		t.Run(ending, func(t *testing.T) {
+			at := t.TempDir()
+			folder, other, aside := filepath.Join(at, "data"), filepath.Join(at, "other"), filepath.Join(at, "aside")
+			for dir, people := range map[string]string{folder: "(1, 'ann'), (2, 'eve')", other: "(1, 'bob'), (3, 'eve')"} {
+				if err := os.Mkdir(dir, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				w := world{dir, ending, "", "bigint"}
+				w.write(t, "people", "id, name", people)
+				w.write(t, "visits", "visit, person", "(10, 1), (11, 2)")
+				w.write(t, "labs", "visit, value", "(10, 1), (11, 5)")
+			}
+			swap := func(from, to string) {
+				if err := errors.Join(os.Rename(folder, to), os.Rename(from, folder)); err != nil {
+					t.Error(err)
+				}
+			}
+			ask := func(e *duckdb.Engine) []sqltype.Value {
+				t.Helper()
+				q := labsByUnit()
+				q.Held.SQL = strings.Replace(q.Held.SQL, " - 1000000", "", 1)
+				x, err := e.Exact(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return x.RevealExact()[0]
+			}
+			c := world{folder, ending, "", "bigint"}.catalog(t)
+			options := duckdb.Restless(duckdb.Options{Threads: 1, Lazy: true}, restless)
+			want := ask(open(t, c, options))
+			options.Copies = filepath.Join(t.TempDir(), "copies")
+			swaps := 0
+			step := &stepping{Context: t.Context(), at: func(int64) {
+				switch {
+				case swaps == 0 && within(of.from):
+					swap(other, aside)
+				case swaps == 1 && within(of.to) && within("keepHeld.func1"):
+					swap(aside, other)
+				default:
+					return
+				}
+				swaps++
+			}}
+			if made, err := open(t, c, options).MakeCopy(step, "labs"); err != nil || made.State != engine.Copied {
+				t.Errorf("%+v, %v", made, err)
+			}
+			if swaps != 2 {
+				t.Fatalf("the test is weak: %d folders have changed places", swaps)
+			}
+			if got := ask(open(t, c, options)); !reflect.DeepEqual(got, want) {
+				t.Errorf("by the copy that was made it is %v, want %v", got, want)
+			}
+		})
 	}
 }

@@ -46,12 +46,15 @@ func TestSoundness(t *testing.T) {
 	}
 	m := newMachines(t)
 	var c coverage
-	rapid.Check(t, func(t *rapid.T) {
-		x := newExample(t)
-		if err := m.check(x, pipeline{}, &c); err != nil {
-			t.Fatalf("%v\n%s", err, x)
-		}
-	})
+	// Of forty examples fewer than a tenth of the releases differ up to once in 10^8 runs, of so many more once in 10^15.
+	for i := 0; i == 0 || i < 3 && c.moved*10 < c.releases; i++ {
+		rapid.Check(t, func(t *rapid.T) {
+			x := newExample(t)
+			if err := m.check(x, pipeline{}, &c); err != nil {
+				t.Fatalf("%v\n%s", err, x)
+			}
+		})
+	}
 	t.Log(&c)
 	if c.accepted*4 < c.statements {
 		t.Errorf("only %d of %d statements were accepted: the test is weak", c.accepted, c.statements)
