@@ -3,6 +3,7 @@ package discreet
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/discreet-dp/discreet/privacy"
 	"github.com/discreet-dp/discreet/privacy/plan"
@@ -210,8 +211,11 @@ func readValue(t sqltype.Type, raw json.RawMessage) (sqltype.Value, error) {
 			return nil, err
 		}
 	}
-	if t.Kind == sqltype.IntervalKind {
+	switch {
+	case t.Kind == sqltype.IntervalKind:
 		return text, nil // shown as it is: nothing computes with an answer's intervals of time
+	case t.Kind == sqltype.TimeKind && text == "24:00:00": // of a table; no constant is that
+		return sqltype.Time(24 * time.Hour / time.Microsecond), nil
 	}
 	return sqltype.ParseValue(t, text)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/privacy"
 )
 
@@ -32,7 +33,7 @@ func (s Spend) times(f *big.Rat) Spend {
 func (s Spend) String() string {
 	var parts []string
 	for _, p := range (filter.Amounts{Epsilon: s.Epsilon, Delta: s.Delta, Rho: s.Rho}).Positive() {
-		parts = append(parts, p.Name+" "+p.Amount.String())
+		parts = append(parts, p.Name+" "+numeric.Decimal(p.Amount.Rat(), numeric.CeilDigits))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -53,7 +54,7 @@ type Remaining struct {
 func (r Remaining) String() string {
 	var parts []string
 	for _, p := range r.In(r.Measure) {
-		parts = append(parts, p.Name+" "+p.Amount.String())
+		parts = append(parts, p.Name+" "+numeric.Decimal(p.Amount.Rat(), numeric.FloorDigits))
 	}
 	return strings.Join(parts, ", ")
 }

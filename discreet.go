@@ -33,6 +33,7 @@ import (
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/rewrite"
+	"github.com/discreet-dp/discreet/internal/sqlparse"
 	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -198,33 +199,40 @@ func (db *Database) prepare(ctx context.Context, text string, o *QueryOptions) (
 	if err != nil {
 		return nil, err
 	}
+	s, analyze, err := db.certified(ctx, text, bound, clause, o)
+	if err != nil {
+		return nil, err
+	}
+	if s, err = db.eitherWay(ctx, s, s.bound, analyze, o); err == nil && analyze.Counts && o.AtMost.lacks(s.spend) {
+		err = tooDear(nil, fmt.Sprintf("it costs %s, and at most %s may be spent", s.spend, o.AtMost))
+	}
+	return s, in(err, text)
+}
+
+// certified certifies a statement that was bound, and returns how it did, for the other way.
+func (db *Database) certified(ctx context.Context, text string, bound plan.Node, clause *sqlparse.Privacy, o *QueryOptions) (s *statement, analyze stability.Options, err error) {
 	bound = stability.Emptied(bound)
-	s := &statement{text: text, bound: bound, found: db.found.within(), weights: o.Weights, consistent: o.Consistent, together: o.Together}
+	s = &statement{text: text, bound: bound, found: db.found.within(), weights: o.Weights, consistent: o.Consistent, together: o.Together}
 	if s.spend, err = priced(clause, o.Spend); err != nil {
-		return nil, in(err, text)
+		return nil, analyze, in(err, text)
 	}
 	asked := !o.Free && (!o.Accuracy.IsZero() || !release.Spend(o.AtMost).IsZero())
-	analyze := stability.Options{Found: s.found, Counts: asked} // the error of counts can be named, and not that of choices
+	analyze = stability.Options{Found: s.found, Counts: asked} // the error of counts can be named, and not that of choices
 	if s.certificate, s.public, err = db.certify(ctx, bound, analyze); err != nil {
-		return nil, in(err, text)
+		return nil, analyze, in(err, text)
 	}
 	if e := plan.TooLarge(bound, maxExpression); e != nil {
-		return nil, in(diagnostic.New("D028", e.Place(), "the expression is too large").
+		return nil, analyze, in(diagnostic.New("D028", e.Place(), "the expression is too large").
 			Because("after each column is replaced by the expression that computes it, it has more than %d parts", maxExpression).
 			Try("name columns of nested subqueries less often"), text)
 	}
 	if n := plan.TooDeep(bound, maxDepth, maxAggregates); n != nil {
-		return nil, in(diagnostic.New("D028", n.Place(), "the statement is nested too deeply").
+		return nil, analyze, in(diagnostic.New("D028", n.Place(), "the statement is nested too deeply").
 			Because("it has more than %d nested aggregations, or more than %d relations", maxAggregates, maxDepth).
 			Try("compute it in fewer steps; DISTINCT and UNION are aggregations too"), text)
 	}
-	if s.confidence, err = db.confidence(o.Confidence); err != nil {
-		return nil, err
-	}
-	if s, err = db.eitherWay(ctx, s, bound, analyze, o); err == nil && asked && o.AtMost.lacks(s.spend) {
-		err = tooDear(nil, fmt.Sprintf("it costs %s, and at most %s may be spent", s.spend, o.AtMost))
-	}
-	return s, in(err, text)
+	s.confidence, err = db.confidence(o.Confidence)
+	return s, analyze, err
 }
 
 // eitherWay gives a statement that was certified its noise, and where it could be bounded the other way, returns the one of both that is taken.

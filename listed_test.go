@@ -86,7 +86,7 @@ func TestPublicTablesListValues(t *testing.T) {
 		if !reflect.DeepEqual(e.Mechanisms, a.Mechanisms) || !slices.Equal(e.Notes, a.Notes) || fmt.Sprint(e.Cost.Events) != fmt.Sprint(a.Cost.Events) {
 			t.Errorf("%s: explain says\n%+v\n%v\nand query\n%+v\n%v", c.sql, e.Mechanisms, e.Notes, a.Mechanisms, a.Notes)
 		}
-		if d, err := db.Describe(t.Context(), c.sql, nil); err != nil || !slices.Equal(d.Columns, a.Columns) {
+		if d, err := db.Describe(t.Context(), c.sql, nil, nil); err != nil || !slices.Equal(d.Columns, a.Columns) {
 			t.Errorf("%s is described as %+v, %v, and answered with %+v", c.sql, d, err, a.Columns)
 		}
 		if a.Cost.Delta.Sign() != 0 {

@@ -13,7 +13,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/release"
 	"github.com/discreet-dp/discreet/internal/rewrite"
 	"github.com/discreet-dp/discreet/internal/sqlparse"
-	"github.com/discreet-dp/discreet/internal/stability"
 	"github.com/discreet-dp/discreet/privacy"
 	"github.com/discreet-dp/discreet/sqltype"
 )
@@ -47,8 +46,16 @@ type Description struct {
 }
 
 // Describe returns the columns and the types of parameters of a statement. types are
-// the declared ones of the parameters, as far as there are any.
-func (db *Database) Describe(ctx context.Context, sql string, types []ParameterType) (*Description, error) {
+// the declared ones of the parameters, as far as there are any. o are the options with which it will be
+// asked, but for parameters: which columns are noisy follows from them, as where an accuracy is
+// asked for, which a choice does not have.
+//
+// [Database.Prepare] plans by the same options alike, as long as catalog and public tables stay as they are. Where parameters
+// decide by which bounds a statement errs less, it may be planned otherwise with their values: [Statement.Columns] says what is answered.
+func (db *Database) Describe(ctx context.Context, sql string, types []ParameterType, o *QueryOptions) (*Description, error) {
+	if o == nil {
+		o = &QueryOptions{}
+	}
 	tree, err := sqlparse.Parameterized(sql)
 	if err != nil {
 		return nil, refusal(err)
@@ -61,13 +68,17 @@ func (db *Database) Describe(ctx context.Context, sql string, types []ParameterT
 	if err != nil {
 		return nil, refusal(in(err, sql))
 	}
-	s := &statement{text: sql}
-	bound = stability.Emptied(bound)
-	// By what public tables list, as it will be answered: a choice has an interval, and what is read from counts has none.
-	if s.certificate, _, err = db.certify(ctx, bound, stability.Options{Found: db.found.within()}); err != nil {
-		return nil, refusal(in(err, sql))
+	s, analyze, err := db.certified(ctx, sql, bound, tree.Privacy, o)
+	if err != nil {
+		return nil, refusal(err)
 	}
-	s.post = rewrite.Intervals(s.certificate, rewrite.Options{})
+	s.post = rewrite.Intervals(s.certificate, rewrite.Options{Together: s.together, Moved: s.consistent})
+	if s.certificate.EitherWay {
+		// What cannot be designed is refused when it is asked, by another cost or other values perhaps not.
+		if taken, err := db.eitherWay(ctx, s, s.bound, analyze, o); err == nil {
+			s = taken
+		}
+	}
 	d := &Description{Columns: s.columns()}
 	for _, t := range parameters {
 		d.Parameters = append(d.Parameters, ParameterType(t))

@@ -177,6 +177,10 @@ func (s *Statement) Cost() (Cost, error) {
 	return c, nil
 }
 
+// Columns are those of the answer. A stored answer that serves has the same names and types; which of its values
+// have intervals, it says itself.
+func (s *Statement) Columns() []Column { return s.planned.columns() }
+
 // Certificate is what the ledger will keep of the statement, as JSON.
 func (s *Statement) Certificate() json.RawMessage { return s.certificate }
 

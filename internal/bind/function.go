@@ -292,8 +292,13 @@ func wholeConstant(function, what string, a plan.Expr) int64 {
 	return 0
 }
 
-// textConstant returns the value of an argument that must be a text constant.
-func textConstant(function, what string, a plan.Expr) string {
+// textConstant returns the value of an argument that must be a text constant; such as is some value that the
+// function takes, for a parameter that has none yet.
+func textConstant(function, what string, a plan.Expr, such ...string) string {
+	if u, ok := a.(*unknown); ok && u.decided != nil && len(such) > 0 {
+		u.as(typeOf(sqltype.Text))
+		return such[0]
+	}
 	if l, ok := known(a).(*plan.Literal); ok {
 		if s, ok := l.Value.(string); ok {
 			return s
@@ -305,7 +310,7 @@ func textConstant(function, what string, a plan.Expr) string {
 
 // widthBucket computes in decimals if all arguments are exact and one is a
 // decimal, else in doubles, as PostgreSQL chooses.
-func widthBucket(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
+func widthBucket(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 	t := typeOf(sqltype.Integer)
 	for i, a := range args[:3] {
 		args[i] = numeric(e, a)
@@ -322,6 +327,12 @@ func widthBucket(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 	}
 	n := wholeConstant("width_bucket", "the number of buckets", args[3])
 	lo, hi := args[1].(*plan.Literal).Value, args[2].(*plan.Literal).Value
+	if p := c.binder.parameters; p != nil && p.describing && lo != nil && hi != nil && sqltype.Compare(lo, hi) == 0 { // both can stand for parameters
+		if hi, _ = parseConstant(t, "2"); hi == nil || sqltype.Compare(lo, hi) == 0 {
+			hi, _ = parseConstant(t, "3")
+		}
+		args[2] = &plan.Literal{Value: hi, T: t, Span: args[2].Place()}
+	}
 	if lo == nil || hi == nil || sqltype.Compare(lo, hi) == 0 {
 		refuse(diagnostic.New("D017", e.Span, "the bounds of width_bucket must differ").Try("write the smallest and the largest value: width_bucket(x, 0, 100, 10)"))
 	}

@@ -110,7 +110,7 @@ func matchReplaced(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 	if len(args) == 4 && isNull(args[3]) {
 		null = true
 	} else if len(args) == 4 {
-		switch flags := textConstant(what, "the options", args[3]); flags {
+		switch flags := textConstant(what, "the options", args[3], ""); flags {
 		case "":
 		case "g":
 			f = plan.MatchEach

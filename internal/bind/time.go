@@ -16,7 +16,7 @@ var truncUnits = []string{"microseconds", "milliseconds", "second", "minute", "h
 
 func dateTrunc(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 	t := typeOf(sqltype.TimestampKind)
-	unit := strings.ToLower(textConstant("date_trunc", "the unit", args[0]))
+	unit := strings.ToLower(textConstant("date_trunc", "the unit", args[0], "month"))
 	if !slices.Contains(truncUnits, unit) {
 		if s := strings.TrimSuffix(unit, "s"); slices.Contains(truncUnits, s) {
 			unit = s
@@ -71,7 +71,7 @@ func fieldsOf(t sqltype.Type) string {
 }
 
 func extract(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
-	name := strings.ToLower(textConstant("extract", "the field", args[0]))
+	name := strings.ToLower(textConstant("extract", "the field", args[0], "epoch"))
 	if e.Name.Name == "extract" { // GoogleSQL's, in which 1 is Sunday; date_part is PostgreSQL's alone
 		switch name {
 		case "dayofweek":

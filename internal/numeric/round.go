@@ -27,6 +27,15 @@ func CeilDigits(r *big.Rat, n int) *big.Rat { return roundDigits(r, n, Ceil) }
 // is not above r, which must not be negative.
 func FloorDigits(r *big.Rat, n int) *big.Rat { return roundDigits(r, n, Floor) }
 
+// Decimal writes a number that is not negative as a decimal: as it is where FormatRat has one, else with 20 significant digits, by CeilDigits
+// or FloorDigits.
+func Decimal(r *big.Rat, round func(*big.Rat, int) *big.Rat) string {
+	if s, ok := formatDecimal(r); ok {
+		return s
+	}
+	return FormatRat(round(r, 20))
+}
+
 func roundDigits(r *big.Rat, n int, round func(*big.Rat) *big.Int) *big.Rat {
 	if r.Sign() <= 0 {
 		return new(big.Rat)

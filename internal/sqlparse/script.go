@@ -88,6 +88,9 @@ func command(text string) (Command, *diagnostic.Diagnostic) {
 			return nil, d
 		}
 	}
+	if d := src.privacy(); d != nil { // which the pieces keep, for who reads them
+		return nil, d
+	}
 	tree, err := pg.Parse(src.plain)
 	if err != nil {
 		return nil, src.syntaxError(err)

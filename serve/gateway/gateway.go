@@ -14,6 +14,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/big"
 	"runtime"
@@ -128,6 +129,9 @@ type Options struct {
 	// IdempotencyKey makes a retry of the same statement return its answer.
 	IdempotencyKey string
 	Parameters     []discreet.Parameter
+	// Admit, if it is not nil, is told of each plan which columns the answer will have, before anything is charged. Where it
+	// returns an error, nothing is, and Query returns an error that is ErrColumns and this one.
+	Admit func([]discreet.Column) error
 	// Finish lets a statement that is about to be charged go on to its end, though its asker
 	// has gone by then. What costs nothing ends with its asker.
 	Finish bool
@@ -209,7 +213,7 @@ func (g *Gateway) query(ctx *bounded, at pace, trace *traces.Span, who Asker, sq
 	by, done := g.shelf.take()
 	defer done()
 	part = trace.Part("plan") // parse, certificate, design
-	s, err := g.prepare(ctx, by, account, sql, o)
+	s, err := g.admitted(ctx, by, account, sql, o)
 	part.End()
 	if err != nil {
 		return nil, err
@@ -252,6 +256,24 @@ func (g *Gateway) query(ctx *bounded, at pace, trace *traces.Span, who Asker, sq
 		return nil, g.pending(ctx, s, payer)
 	}
 	return answer, err
+}
+
+// admitted is a statement whose columns its asker takes.
+func (g *Gateway) admitted(ctx context.Context, by *served, who people.Account, sql string, o Options) (*discreet.Statement, error) {
+	s, kept, err := g.prepare(ctx, by, who, sql, o, false)
+	if err != nil || o.Admit == nil {
+		return s, err
+	}
+	if err = o.Admit(s.Columns()); err != nil && kept { // a public table may list other values since, which who described it has seen
+		if s, _, err = g.prepare(ctx, by, who, sql, o, true); err != nil {
+			return nil, err
+		}
+		err = o.Admit(s.Columns())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrColumns, err)
+	}
+	return s, nil
 }
 
 // pending asks an owner for a statement that is over a limit.
@@ -312,8 +334,8 @@ func (g *Gateway) Look(ctx context.Context, who Asker) (leave func(), err error)
 	return leave, worded(err, who.Door)
 }
 
-// Describe says what columns a statement will return, and the types of its parameters.
-func (g *Gateway) Describe(ctx context.Context, who Asker, sql string, types []discreet.ParameterType) (*discreet.Description, error) {
+// Describe says what columns a statement will return, asked with the same options, and the types of its parameters.
+func (g *Gateway) Describe(ctx context.Context, who Asker, sql string, types []discreet.ParameterType, o Options) (*discreet.Description, error) {
 	account, err := g.current(ctx, who)
 	if err != nil {
 		return nil, err
@@ -328,7 +350,8 @@ func (g *Gateway) Describe(ctx context.Context, who Asker, sql string, types []d
 	defer leave()
 	by, done := g.shelf.take()
 	defer done()
-	d, err := by.database(account).Describe(ctx, sql, types)
+	o.Spend = o.spend(account)
+	d, err := by.database(account).Describe(ctx, sql, types, o.query(account))
 	return d, worded(err, who.Door)
 }
 

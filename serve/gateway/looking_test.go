@@ -29,7 +29,7 @@ func TestLooking(t *testing.T) {
 	}
 	ask := func(ctx context.Context, who gateway.Asker) map[string]error {
 		_, explained := g.Explain(ctx, who, grouped, rho(t, "0.01"))
-		_, described := g.Describe(ctx, who, grouped, nil)
+		_, described := g.Describe(ctx, who, grouped, nil, gateway.Options{})
 		leave, looked := g.Look(ctx, who)
 		if looked == nil {
 			leave()

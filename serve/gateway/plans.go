@@ -47,15 +47,15 @@ func (o *Options) key(sql string) (string, error) {
 	return string(key), nil
 }
 
-// prepare returns the statement as it was prepared before, or prepares it.
-func (g *Gateway) prepare(ctx context.Context, by *served, who people.Account, sql string, o Options) (*discreet.Statement, error) {
+// prepare returns the statement as it was prepared before, and that it was; or prepares it, as it does anew in any case.
+func (g *Gateway) prepare(ctx context.Context, by *served, who people.Account, sql string, o Options, anew bool) (_ *discreet.Statement, kept bool, _ error) {
 	version, err := g.config.Ledger.Version(ctx)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	text, err := o.key(sql)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	text = who.Name + "\x00" + text
 	p := &by.plans
@@ -65,18 +65,21 @@ func (g *Gateway) prepare(ctx context.Context, by *served, who people.Account, s
 	}
 	known := p.byText[text]
 	p.mu.Unlock()
-	if known != nil {
-		return known, nil
+	if known != nil && !anew {
+		return known, true, nil
 	}
 	s, err := by.database(who).Prepare(ctx, sql, o.query(who))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.version == version.Record && p.rules == who.Seen() {
+		if before := p.byText[text]; before != nil {
+			p.size -= len(text) + before.Size()
+		}
 		p.byText[text] = s
 		p.size += len(text) + s.Size()
 	}
-	return s, nil
+	return s, false, nil
 }

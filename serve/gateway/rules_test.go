@@ -39,7 +39,7 @@ func TestTablesThatAreNotAllowed(t *testing.T) {
 		all = append(all, gateway.Of(err).String(), refused(t, err))
 		_, err = w.Explain(t.Context(), who, sql, rho(t, "0.01"))
 		all = append(all, refused(t, err))
-		_, err = w.Describe(t.Context(), who, sql, nil)
+		_, err = w.Describe(t.Context(), who, sql, nil, gateway.Options{})
 		return strings.ReplaceAll(strings.Join(append(all, refused(t, err)), "\n"), table, "TABLE")
 	}
 	hidden, none := said("visits"), said("nobody")
@@ -189,7 +189,7 @@ func TestSessionsEnd(t *testing.T) {
 		"history":  second(w.History(t.Context(), who, ledger.Selection{})),
 		"query":    second(w.Query(t.Context(), who, grouped, rho(t, "0.01"))),
 		"explain":  second(w.Explain(t.Context(), who, grouped, rho(t, "0.01"))),
-		"describe": second(w.Describe(t.Context(), who, grouped, nil)),
+		"describe": second(w.Describe(t.Context(), who, grouped, nil, gateway.Options{})),
 	} {
 		if !errors.Is(err, people.ErrEnded) || gateway.Of(err) != gateway.NotAllowed {
 			t.Errorf("%s: %v", name, err)

@@ -23,6 +23,9 @@ var ErrTime = errors.New("the statement took too long; what it was charged stays
 // ErrHours: the account may not ask at this time.
 var ErrHours = errors.New("the account may not ask at this time")
 
+// ErrColumns: whoever asks does not take the columns that the answer would have. Nothing was charged.
+var ErrColumns = errors.New("the answer would have other columns than are taken; nothing was charged")
+
 // A Pending error says that an owner must decide before the statement is answered, or has
 // decided against it.
 type Pending struct {
@@ -74,6 +77,8 @@ func Of(err error) Status {
 		return Waiting
 	case errors.As(err, &r):
 		return ofCode(r.Code)
+	case errors.Is(err, ErrColumns):
+		return Refused
 	case errors.Is(err, ErrBusy), errors.Is(err, ledger.ErrTooMany), errors.Is(err, people.ErrTooMany):
 		return Rate
 	case errors.Is(err, ErrNotAllowed), errors.Is(err, ErrHours), errors.Is(err, people.ErrEnded):

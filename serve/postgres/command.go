@@ -9,7 +9,7 @@ import (
 )
 
 // command runs what steers the session.
-func (s *session) command(ctx context.Context, st *prepared, parameters []parameterValue) (*result, error) {
+func (s *session) command(ctx context.Context, st *prepared, parameters []parameterValue, agree agreement) (*result, error) {
 	switch c := st.command.(type) {
 	case sqlparse.Set:
 		if c.Local && !s.transaction.open && c.Name != "" {
@@ -33,13 +33,13 @@ func (s *session) command(ctx context.Context, st *prepared, parameters []parame
 	case sqlparse.Prepare:
 		return s.prepare(st, c)
 	case sqlparse.Execute:
-		return s.executePrepared(ctx, c)
+		return s.executePrepared(ctx, c, agree)
 	case sqlparse.Deallocate:
 		return s.deallocate(c)
 	case sqlparse.Declare:
 		return s.declare(ctx, st, c, parameters)
 	case sqlparse.Fetch:
-		return s.fetch(ctx, c)
+		return s.fetch(ctx, c, agree)
 	case sqlparse.Close:
 		return s.close(c)
 	case sqlparse.Copy:
@@ -61,11 +61,11 @@ func (s *session) commandShape(ctx context.Context, st *prepared) (*shape, error
 	switch c := st.command.(type) {
 	case sqlparse.Show:
 		if c.Name == "all" {
-			return &shape{columns: allColumns()}, nil
+			return &shape{layout: layout{columns: allColumns()}}, nil
 		}
-		return &shape{columns: []column{textColumn(shownName(c.Name))}}, nil
+		return &shape{layout: layout{columns: []column{textColumn(shownName(c.Name))}}}, nil
 	case sqlparse.SetConfig:
-		out := &shape{columns: []column{textColumn(c.Column)}}
+		out := &shape{layout: layout{columns: []column{textColumn(c.Column)}}}
 		for _, a := range []sqlparse.Argument{c.Name, c.Value, c.Local} {
 			for a.Parameter > len(out.parameters) && a.Parameter <= 3 {
 				out.parameters = append(out.parameters, textColumn("").oid)
@@ -78,7 +78,7 @@ func (s *session) commandShape(ctx context.Context, st *prepared) (*shape, error
 		}
 		return out, nil
 	case sqlparse.Explain:
-		return &shape{columns: []column{textColumn(queryPlan)}, parameters: slices.Clone(st.oids)}, nil
+		return &shape{layout: layout{columns: []column{textColumn(queryPlan)}}, parameters: slices.Clone(st.oids)}, nil
 	case sqlparse.Execute:
 		p, ok := s.statements[c.Name]
 		if !ok {
@@ -88,17 +88,20 @@ func (s *session) commandShape(ctx context.Context, st *prepared) (*shape, error
 		if err != nil {
 			return nil, err
 		}
-		return &shape{columns: inner.columns}, nil
+		return &shape{layout: inner.layout}, nil
 	case sqlparse.Fetch:
 		p, err := s.cursor(c.Name)
 		if err != nil || c.Move {
 			return &shape{}, err
 		}
+		if p.result != nil {
+			return &shape{layout: layout{columns: p.result.columns}}, nil
+		}
 		inner, err := s.shapeOf(ctx, p.statement)
 		if err != nil {
 			return nil, err
 		}
-		return &shape{columns: inner.columns}, nil
+		return &shape{layout: inner.layout}, nil
 	case sqlparse.Copy, sqlparse.Declare:
 		return &shape{parameters: slices.Clone(st.oids)}, nil
 	}
@@ -212,7 +215,7 @@ func (s *session) prepare(st *prepared, c sqlparse.Prepare) (*result, error) {
 }
 
 // executePrepared is EXECUTE: what it asks is asked anew.
-func (s *session) executePrepared(ctx context.Context, c sqlparse.Execute) (*result, error) {
+func (s *session) executePrepared(ctx context.Context, c sqlparse.Execute, agree agreement) (*result, error) {
 	p, ok := s.statements[c.Name]
 	if !ok {
 		return nil, noStatement(clip(c.Name))
@@ -234,7 +237,7 @@ func (s *session) executePrepared(ctx context.Context, c sqlparse.Execute) (*res
 	if _, ok := p.command.(sqlparse.Execute); ok {
 		return nil, fail("0A000", "EXECUTE of EXECUTE is not supported")
 	}
-	return s.perform(ctx, p, values)
+	return s.perform(ctx, p, values, agree)
 }
 
 func (s *session) deallocate(c sqlparse.Deallocate) (*result, error) {

@@ -33,14 +33,16 @@ func (s *session) copy(ctx context.Context, st *prepared, c sqlparse.Copy, param
 	if f != nil {
 		return nil, f
 	}
-	r, err := s.ask(ctx, st.inner(c.Query), st.oids, parameters)
+	r, err := s.ask(ctx, st.inner(c.Query), st.oids, parameters, func(l layout) (layout, error) {
+		for _, name := range form.force {
+			if !slices.ContainsFunc(l.columns, func(c column) bool { return c.name == name }) {
+				return l, fail("42703", fmt.Sprintf("column %s does not exist", quote(clip(name))))
+			}
+		}
+		return s.agrees(&portal{statement: &prepared{}})(l)
+	})
 	if err != nil {
 		return nil, err
-	}
-	for _, name := range form.force {
-		if !slices.ContainsFunc(r.columns, func(c column) bool { return c.name == name }) {
-			return nil, fail("42703", fmt.Sprintf("column %s does not exist", quote(clip(name))))
-		}
 	}
 	r.copy = form
 	return r, nil

@@ -43,13 +43,16 @@ func (s *session) cursor(name string) (*portal, error) {
 
 // fetch is FETCH and MOVE. The position of a cursor is a number of rows: 0 before the first,
 // n on row n, one more than there are after the last.
-func (s *session) fetch(ctx context.Context, c sqlparse.Fetch) (*result, error) {
+func (s *session) fetch(ctx context.Context, c sqlparse.Fetch, agree agreement) (*result, error) {
 	p, err := s.cursor(c.Name)
 	if err != nil {
 		return nil, err
 	}
+	if p.noScroll && p.result == nil && move(0, 0, c).back { // before it is charged
+		return nil, scansForward()
+	}
 	if p.result == nil {
-		r, err := s.perform(ctx, p.statement, p.parameters)
+		r, err := s.perform(ctx, p.statement, p.parameters, agree)
 		if err != nil {
 			return nil, err
 		}
@@ -63,13 +66,17 @@ func (s *session) fetch(ctx context.Context, c sqlparse.Fetch) (*result, error) 
 	}
 	v := move(p.at, p.result.rows.count(), c)
 	if p.noScroll && v.back {
-		return nil, fail("55000", "cursor can only scan forward").hint("declare it with SCROLL option to enable backward scan")
+		return nil, scansForward()
 	}
 	p.at = v.to
 	if c.Move {
 		return done(fmt.Sprintf("MOVE %d", v.count), nil)
 	}
 	return &result{tag: "FETCH", columns: p.result.columns, rows: part{p.result.rows, v}}, nil
+}
+
+func scansForward() *failure {
+	return fail("55000", "cursor can only scan forward").hint("declare it with SCROLL option to enable backward scan")
 }
 
 // A movement is what a FETCH passes over.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-dp/discreet"
 	"github.com/discreet-dp/discreet/filter"
+	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/internal/sqlparse"
 )
 
@@ -136,7 +137,7 @@ func explanation(e *discreet.Explanation) (lines []string) {
 func amounts(a filter.Amounts) string {
 	var parts []string
 	for _, p := range a.Positive() {
-		parts = append(parts, p.Name+" "+p.Amount.String())
+		parts = append(parts, p.Name+" "+numeric.Decimal(p.Amount.Rat(), numeric.CeilDigits))
 	}
 	if len(parts) == 0 {
 		return "nothing"

@@ -119,9 +119,6 @@ func (s *session) bind(m *pgproto3.Bind, at *piece) error {
 		return fail("08P01", err.Error())
 	}
 	p := &portal{statement: st, formats: slices.Clone(m.ResultFormatCodes)}
-	if st.told {
-		p.told = st.shape.columns
-	}
 	for i, b := range m.Parameters {
 		v := parameterValue{format: formatOf(m.ParameterFormatCodes, i), bytes: slices.Clone(b)} // they lie in the reader's buffer
 		if b != nil && v.bytes == nil {
@@ -162,7 +159,7 @@ func (s *session) describeObject(ctx context.Context, m *pgproto3.Describe, at *
 		if err != nil {
 			return err
 		}
-		st.told = true
+		st.told = &shape.layout
 		s.send(&pgproto3.ParameterDescription{ParameterOIDs: shape.parameters})
 		s.describe(shape.columns, nil)
 		return nil
@@ -180,11 +177,19 @@ func (s *session) describeObject(ctx context.Context, m *pgproto3.Describe, at *
 	if err != nil {
 		return err
 	}
-	if err := checkFormats(p.formats, len(shape.columns)); err != nil {
+	told := p.statement.told
+	if told == nil {
+		told = &shape.layout
+	}
+	as, ok := told.taking(shape.layout)
+	if !ok {
+		return changed()
+	}
+	if err := checkFormats(p.formats, len(as.columns)); err != nil {
 		return fail("08P01", err.Error())
 	}
-	p.told = shape.columns
-	s.describe(shape.columns, p.formats)
+	p.statement.told = told
+	s.describe(as.columns, p.formats)
 	return nil
 }
 

@@ -26,6 +26,7 @@ type failure struct {
 	byte    int    // the place in bytes, from 1, where it is known so
 	at      *piece // the text that failed, where it is not the statement that ran
 	fatal   bool
+	routine string // of PostgreSQL's, where drivers look at it
 }
 
 func (f *failure) Error() string { return f.message }
@@ -137,7 +138,7 @@ func stateOf(status gateway.Status) string {
 // scriptState is the SQLSTATE of what a session's commands are refused with.
 func scriptState(code string) string {
 	switch code {
-	case "D006", "D007": // well-formed, and not done here
+	case "D006", "D007", "D057": // well-formed, and not done here
 		return "42501"
 	}
 	return "42601"
@@ -151,7 +152,7 @@ func (f *failure) response(script string, start int, text string) *pgproto3.Erro
 		severity = "FATAL"
 	}
 	m := &pgproto3.ErrorResponse{
-		Severity: severity, SeverityUnlocalized: severity, Code: f.state, Message: f.message, Detail: f.detail, Hint: f.tip,
+		Severity: severity, SeverityUnlocalized: severity, Code: f.state, Message: f.message, Detail: f.detail, Hint: f.tip, Routine: f.routine,
 	}
 	at, ok := offset(text, f.line, f.column)
 	if f.byte > 0 {

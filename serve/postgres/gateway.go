@@ -16,7 +16,7 @@ import (
 type Gateway interface {
 	Query(ctx context.Context, who gateway.Asker, sql string, o gateway.Options) (*discreet.Answer, error)
 	Explain(ctx context.Context, who gateway.Asker, sql string, o gateway.Options) (*discreet.Explanation, error)
-	Describe(ctx context.Context, who gateway.Asker, sql string, types []discreet.ParameterType) (*discreet.Description, error)
+	Describe(ctx context.Context, who gateway.Asker, sql string, types []discreet.ParameterType, o gateway.Options) (*discreet.Description, error)
 
 	// Look waits until a question about the catalog may be answered. Who may look calls leave.
 	Look(ctx context.Context, who gateway.Asker) (leave func(), err error)

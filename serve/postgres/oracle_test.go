@@ -39,11 +39,14 @@ func newOracle() *oracle {
 func (o *oracle) Query(ctx context.Context, _ gateway.Asker, sql string, options gateway.Options) (*discreet.Answer, error) {
 	o.asked.Add(1)
 	a := &discreet.Answer{Statement: sql}
-	d, err := o.Describe(ctx, gateway.Asker{}, sql, nil)
+	d, err := o.Describe(ctx, gateway.Asker{}, sql, nil, options)
 	if err != nil {
 		return nil, err
 	}
 	a.Columns = d.Columns
+	if err := options.Admit(a.Columns); err != nil {
+		return nil, err
+	}
 	switch {
 	case strings.Contains(sql, "'wait'"):
 		o.waiting <- struct{}{}
@@ -85,7 +88,7 @@ func (o *oracle) Explain(_ context.Context, _ gateway.Asker, sql string, _ gatew
 	return &discreet.Explanation{Statement: sql}, nil
 }
 
-func (o *oracle) Describe(_ context.Context, _ gateway.Asker, sql string, _ []discreet.ParameterType) (*discreet.Description, error) {
+func (o *oracle) Describe(_ context.Context, _ gateway.Asker, sql string, _ []discreet.ParameterType, _ gateway.Options) (*discreet.Description, error) {
 	d := &discreet.Description{Columns: []discreet.Column{{Name: "a", Type: sqltype.Of(sqltype.Text)}}}
 	switch {
 	case !strings.HasPrefix(sql, "SELECT"):

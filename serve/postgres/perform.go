@@ -14,8 +14,8 @@ import (
 	"github.com/discreet-dp/discreet/sqltype"
 )
 
-// perform runs a statement.
-func (s *session) perform(ctx context.Context, st *prepared, parameters []parameterValue) (*result, error) {
+// perform runs a statement. agree is asked about its columns before anything is charged, where something can be.
+func (s *session) perform(ctx context.Context, st *prepared, parameters []parameterValue, agree agreement) (*result, error) {
 	if s.transaction.failed {
 		switch st.command.(type) {
 		case sqlparse.Commit, sqlparse.Rollback, sqlparse.RollbackTo:
@@ -24,13 +24,24 @@ func (s *session) perform(ctx context.Context, st *prepared, parameters []parame
 		}
 	}
 	if st.command == nil {
-		return s.ask(ctx, st.piece, st.oids, parameters)
+		return s.ask(ctx, st.piece, st.oids, parameters, st.agreeing(agree))
 	}
-	return s.command(ctx, st, parameters)
+	return s.command(ctx, st, parameters, st.agreeing(agree))
+}
+
+// agreeing forgets the shape of a statement whose answer would have another.
+func (st *prepared) agreeing(agree agreement) agreement {
+	return func(l layout) (layout, error) {
+		l, err := agree(l)
+		if err != nil {
+			st.shape = nil
+		}
+		return l, err
+	}
 }
 
 // ask answers a question: about the catalog, about this session, or about data.
-func (s *session) ask(ctx context.Context, at piece, oids []uint32, values []parameterValue) (*result, error) {
+func (s *session) ask(ctx context.Context, at piece, oids []uint32, values []parameterValue, agree agreement) (*result, error) {
 	about := s.aboutCatalog(ctx, at, oids)
 	parameters := make([]discreet.Parameter, len(values))
 	for i, v := range values {
@@ -55,14 +66,18 @@ func (s *session) ask(ctx context.Context, at piece, oids []uint32, values []par
 	o.Parameters = parameters
 	asker := s.asker
 	asker.Looked = true // by work
+	// A refusal after the charge would be paid for: what can be said against the columns is said before.
+	var as layout
+	o.Admit = func(columns []discreet.Column) (err error) {
+		as, err = agree(layoutOf(columns, s.intervals()))
+		return err
+	}
 	a, err := s.server.options.Gateway.Query(ctx, asker, at.text, o)
 	if err != nil {
 		return nil, in(ctx, err, at)
 	}
 	s.last = a
-	intervals := s.settings.show("discreet.intervals") == "on"
-	columns := answerColumns(a.Columns, intervals)
-	return &result{tag: "SELECT", columns: columns, rows: newAnswerRows(a, intervals, columns), bytes: gateway.Size(a)}, nil
+	return &result{tag: "SELECT", columns: as.columns, rows: answerRows{a, as}, bytes: gateway.Size(a)}, nil
 }
 
 // askCatalog answers a question about the catalog.
@@ -115,16 +130,30 @@ func in(ctx context.Context, err error, at piece) error {
 
 // shapeOf returns what is known of a statement before it runs.
 func (s *session) shapeOf(ctx context.Context, st *prepared) (*shape, error) {
-	if st.shape != nil && st.intervals == s.settings.show("discreet.intervals") {
+	by := s.shaping()
+	if st.shape != nil && st.shapedBy == by {
 		return st.shape, nil
 	}
 	shape, err := s.newShape(ctx, st)
 	if err != nil {
 		return nil, err
 	}
-	st.shape, st.intervals = shape, s.settings.show("discreet.intervals")
+	st.shape, st.shapedBy = shape, by
 	return shape, nil
 }
+
+// shaping are the settings on which it depends which columns an answer has: by an accuracy, or a cost, a value may be chosen by counts that have intervals.
+func (s *session) shaping() string {
+	var by []string
+	for _, name := range ours() {
+		if name != idempotencyKey {
+			by = append(by, name+"="+s.settings.show(name))
+		}
+	}
+	return strings.Join(by, "\x00")
+}
+
+func (s *session) intervals() bool { return s.settings.show("discreet.intervals") == "on" }
 
 func (s *session) newShape(ctx context.Context, st *prepared) (*shape, error) {
 	if st.empty {
@@ -149,13 +178,13 @@ func (s *session) questionShape(ctx context.Context, at piece, oids []uint32) (*
 		if err != nil {
 			return nil, in(ctx, err, at)
 		}
-		return &shape{columns: catalogColumns(d.Columns), parameters: d.Parameters}, nil
+		return &shape{layout: layout{columns: catalogColumns(d.Columns)}, parameters: d.Parameters}, nil
 	}
 	d, err := s.describeData(ctx, at, oids)
 	if err != nil {
 		return nil, in(ctx, err, at)
 	}
-	out := &shape{columns: answerColumns(d.Columns, s.settings.show("discreet.intervals") == "on")}
+	out := &shape{layout: layoutOf(d.Columns, s.intervals())}
 	for i, t := range d.Parameters {
 		oid := parameterOID(s.types, t)
 		if i < len(oids) && oids[i] != 0 {
@@ -171,82 +200,17 @@ func (s *session) questionShape(ctx context.Context, at piece, oids []uint32) (*
 
 // describeData asks the gateway what a question takes and gives.
 func (s *session) describeData(ctx context.Context, at piece, oids []uint32) (*discreet.Description, error) {
+	o, err := s.wishes()
+	if err != nil {
+		return nil, err
+	}
 	types := make([]discreet.ParameterType, len(oids))
 	for i, oid := range oids {
 		if types[i] = parameterType(s.types, oid); types[i].Type.Kind == sqltype.DecimalKind {
 			types[i].Type = sqltype.Type{} // each value has its own precision
 		}
 	}
-	return s.server.options.Gateway.Describe(ctx, s.asker, at.text, types)
-}
-
-// answerColumns describes the columns of an answer, with the bounds of intervals after each
-// noisy one where they are wanted.
-func answerColumns(list []discreet.Column, intervals bool) []column {
-	out := make([]column, 0, len(list))
-	for _, c := range list {
-		out = append(out, columnOf(c.Name, c.Type))
-		if intervals && c.Noisy {
-			out = append(out, columnOf(c.Name+"_low", c.Type), columnOf(c.Name+"_high", c.Type))
-		}
-	}
-	return out
-}
-
-// answerRows are the rows of an answer. sources says where each column comes from.
-type answerRows struct {
-	answer  *discreet.Answer
-	sources []source
-	columns []column
-}
-
-type source struct {
-	column int
-	end    end
-}
-
-// An end is a value itself, or a bound of its interval.
-type end uint8
-
-const (
-	value end = iota
-	lower
-	upper
-)
-
-func newAnswerRows(a *discreet.Answer, intervals bool, columns []column) answerRows {
-	r := answerRows{answer: a, columns: columns}
-	for i, c := range a.Columns {
-		r.sources = append(r.sources, source{i, value})
-		if intervals && c.Noisy {
-			r.sources = append(r.sources, source{i, lower}, source{i, upper})
-		}
-	}
-	return r
-}
-
-func (r answerRows) count() int { return len(r.answer.Rows) }
-
-func (r answerRows) cell(types *pgtype.Map, row, column int, format int16) ([]byte, error) {
-	from := r.sources[column]
-	v := r.answer.Rows[row][from.column]
-	if from.end != value {
-		v = nil
-		if row < len(r.answer.Intervals) {
-			if i := r.answer.Intervals[row][from.column]; i != nil {
-				if v = i.Lower; from.end == upper {
-					v = i.Upper
-				}
-			}
-		}
-	}
-	switch {
-	case v == nil:
-		return nil, nil
-	case format == pgtype.BinaryFormatCode:
-		return binaryOf(types, v, r.columns[column].oid)
-	}
-	return []byte(textOf(v, r.columns[column].oid)), nil
+	return s.server.options.Gateway.Describe(ctx, s.asker, at.text, types, o)
 }
 
 // textRows are rows of texts, nil for NULL.

@@ -28,14 +28,14 @@ type prepared struct {
 	oids    []uint32         // of parameters, as declared; 0 where the client leaves it open
 	empty   bool
 
-	shape     *shape // once it was described
-	intervals string // the setting under which it was
-	told      bool   // whether the client knows the shape
+	shape    *shape  // once it was described
+	shapedBy string  // the settings by which it was
+	told     *layout // what the client was told of it, or of a portal of it; nil if nothing
 }
 
 // A shape is what is known of a statement before it runs.
 type shape struct {
-	columns    []column // nil where it returns no rows
+	layout
 	parameters []uint32
 }
 
@@ -44,8 +44,7 @@ type shape struct {
 type portal struct {
 	statement  *prepared
 	parameters []parameterValue
-	formats    []int16  // of the columns of its result
-	told       []column // what a Describe has told of it; nil if none has
+	formats    []int16 // of the columns of its result
 	result     *result
 	at         int // rows before the next; a cursor may stand before the first or after the last
 
@@ -121,15 +120,16 @@ func (s *session) execute(ctx context.Context, p *portal, limit int, simple bool
 		return fail("55000", "portal has run and cannot be run again")
 	}
 	if p.result == nil {
-		r, err := s.perform(ctx, p.statement, p.parameters)
+		agreed := false
+		r, err := s.perform(ctx, p.statement, p.parameters, func(l layout) (layout, error) {
+			agreed = true
+			return s.agrees(p)(l)
+		})
+		if err == nil && !agreed && r.copy == nil {
+			_, err = s.agrees(p)(layout{columns: r.columns})
+		}
 		if err != nil {
 			return err
-		}
-		if err := checkFormats(p.formats, len(r.columns)); r.copy == nil && err != nil {
-			return fail("08P01", err.Error())
-		}
-		if p.told != nil && !same(p.told, r.columns) {
-			return fail("0A000", "cached plan must not change result type").hint("prepare the statement again")
 		}
 		if f := s.holds(p, r); f != nil {
 			return f
@@ -182,16 +182,23 @@ func (s *session) held(but *portal) (held int64) {
 // portals, or all sessions together. What was charged is stored: asked again, it is answered
 // free.
 func (s *session) holds(p *portal, r *result) *failure {
+	if r.bytes == 0 { // as of rows that a cursor holds
+		return nil
+	}
+	free := "a statement that was answered before costs nothing"
+	if s.settings.show("discreet.fresh") == "on" {
+		free += ", once discreet.fresh is off"
+	}
 	held := s.held(p)
 	if held > 0 && held+r.bytes > s.server.options.Limits.Results {
 		return fail("54000", "[D221] the cursors and portals of this session hold too many bytes").
 			reason("the owner bounds the results that a session holds; what was charged is stored").
-			hint("CLOSE cursors or end the transaction, and ask again: a statement that was answered before costs nothing")
+			hint("CLOSE cursors or end the transaction, and ask again: " + free)
 	}
 	if !s.server.room.Take(s, s.asker.Account.Name, held+r.bytes) {
 		return fail("54000", "[D221] the results that all sessions hold, or your account's, take too many bytes").
 			reason("the owner bounds the results that sessions hold together, of which each account has a share; what was charged is stored").
-			hint("CLOSE cursors, and those of your other sessions, or wait, and ask again: a statement that was answered before costs nothing")
+			hint("CLOSE cursors, and those of your other sessions, or wait, and ask again: " + free)
 	}
 	return nil
 }
@@ -203,17 +210,4 @@ func (r *result) counted(n int) string {
 		return fmt.Sprintf("%s %d", r.tag, n)
 	}
 	return r.tag
-}
-
-// same reports whether rows of one description can be sent under the other.
-func same(a, b []column) bool {
-	if len(a) != len(b) || (a == nil) != (b == nil) {
-		return false
-	}
-	for i := range a {
-		if a[i].oid != b[i].oid || a[i].name != b[i].name {
-			return false
-		}
-	}
-	return true
 }

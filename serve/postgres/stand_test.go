@@ -17,6 +17,7 @@ import (
 	"github.com/xdg-go/scram"
 
 	"github.com/discreet-dp/discreet/people"
+	"github.com/discreet-dp/discreet/serve/gateway"
 	"github.com/discreet-dp/discreet/serve/internal/gatewaytest"
 	"github.com/discreet-dp/discreet/serve/postgres"
 )
@@ -27,10 +28,10 @@ type stand struct {
 	host, port string
 }
 
-// start opens a stand that is closed when the test ends.
-func start(t testing.TB, change func(*postgres.Options)) stand {
+// start opens a stand that is closed when the test ends. parts may give its gateway others.
+func start(t testing.TB, change func(*postgres.Options), parts ...func(*gateway.Config)) stand {
 	t.Helper()
-	w := gatewaytest.Open(t, t.TempDir())
+	w := gatewaytest.Open(t, t.TempDir(), parts...)
 	o := postgres.Options{Gateway: w.Gateway, Accounts: accounts{w.People}, Now: time.Now}
 	if change != nil {
 		change(&o)

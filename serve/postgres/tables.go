@@ -11,6 +11,7 @@ import (
 	"github.com/discreet-dp/discreet/filter"
 	"github.com/discreet-dp/discreet/internal/books"
 	"github.com/discreet-dp/discreet/internal/declaration"
+	"github.com/discreet-dp/discreet/internal/numeric"
 	"github.com/discreet-dp/discreet/ledger"
 	"github.com/discreet-dp/discreet/serve/postgres/pgcatalog"
 	"github.com/discreet-dp/discreet/sqltype"
@@ -62,13 +63,13 @@ func row(values ...string) []*string {
 // charge gives the three amounts of a charge that have a column, "" for none.
 func charge(a filter.Amounts) (epsilon, delta, rho string) {
 	if a.Epsilon.Sign() > 0 {
-		epsilon = a.Epsilon.String()
+		epsilon = numeric.Decimal(a.Epsilon.Rat(), numeric.CeilDigits)
 	}
 	if a.Delta.Sign() > 0 {
-		delta = a.Delta.String()
+		delta = numeric.Decimal(a.Delta.Rat(), numeric.CeilDigits)
 	}
 	if a.Rho.Sign() > 0 {
-		rho = a.Rho.String()
+		rho = numeric.Decimal(a.Rho.Rat(), numeric.CeilDigits)
 	}
 	return epsilon, delta, rho
 }
@@ -81,7 +82,8 @@ func (s *session) budget(ctx context.Context) (rows [][]*string, err error) {
 	for _, b := range balances {
 		spent, left := b.Spent.In(b.Measure), b.Remaining.In(b.Measure)
 		for i, p := range b.Limit.In(b.Measure) {
-			rows = append(rows, row(b.ID, string(b.Measure), p.Name, p.Amount.String(), spent[i].Amount.String(), left[i].Amount.String(),
+			rows = append(rows, row(b.ID, string(b.Measure), p.Name, numeric.Decimal(p.Amount.Rat(), numeric.FloorDigits),
+				numeric.Decimal(spent[i].Amount.Rat(), numeric.CeilDigits), numeric.Decimal(left[i].Amount.Rat(), numeric.FloorDigits),
 				strconv.FormatInt(b.Uncommitted, 10), strconv.FormatBool(b.Suspended)))
 		}
 	}
