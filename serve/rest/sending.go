@@ -32,7 +32,7 @@ func (s *sending) hold(a *discreet.Answer) error {
 	if !s.room.Take(s, s.account, bytes) {
 		return &problem.Problem{Status: http.StatusServiceUnavailable, Code: "D221", Message: "the answers that are held at all doors, or your account's, take too many bytes",
 			Why:   "the owner bounds what they take together, of which each account has a share; what was charged is stored",
-			Hint:  "end what holds others, or wait, and send the same request again: a statement that was answered before costs nothing",
+			Hint:  `end what holds others, or wait, and send the same request again, without "fresh": a statement that was answered before costs nothing`,
 			After: time.Second}
 	}
 	s.bytes = bytes
