@@ -79,9 +79,7 @@ func (p parameterValue) read(types *pgtype.Map) (discreet.Parameter, error) {
 	t := parameterType(types, p.oid)
 	out := discreet.Parameter{Type: t.Type, Array: t.Array}
 	if p.bytes == nil {
-		if out.Type.Kind == sqltype.DecimalKind {
-			out.Type = sqltype.Type{}
-		}
+		out.Type = known(t)
 		return out, nil
 	}
 	text := string(p.bytes)
@@ -148,6 +146,21 @@ func wider(a, b sqltype.Type) (sqltype.Type, error) {
 		return b, fmt.Errorf("the elements together need a decimal number of %d digits, more than 38", whole+scale)
 	}
 	return sqltype.DecimalOf(whole+scale, scale), nil
+}
+
+// someDecimal stands for the type of a decimal that has no value, or none yet: each value has its own precision, and all are numbers of one type to
+// a client.
+var someDecimal = sqltype.DecimalOf(3, 1)
+
+// known is the type of a parameter without a value: of the elements of an array of decimals, the context decides.
+func known(t discreet.ParameterType) sqltype.Type {
+	switch {
+	case t.Type.Kind != sqltype.DecimalKind:
+		return t.Type
+	case t.Array:
+		return sqltype.Type{}
+	}
+	return someDecimal
 }
 
 // decimalOf is the narrowest decimal that holds a number.

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/discreet-dp/discreet/engine"
 	"github.com/discreet-dp/discreet/serve/gateway"
@@ -353,5 +354,45 @@ func TestStoredAnswersInEveryFormat(t *testing.T) {
 				t.Errorf("%s: value %d in binary: %q, and stored %q", values, j+1, answers[0][1][j], answers[2][1][j])
 			}
 		}
+	}
+}
+
+// TestDeclaredParametersAreAnsweredAsDescribed: values of each declared type, and NULL, give the columns that were described without them.
+func TestDeclaredParametersAreAnsweredAsDescribed(t *testing.T) {
+	s := start(t, nil)
+	w := wire{t, s, s.connect(t, nil)}
+	answered := 0
+	for oid, values := range map[uint32][]string{
+		0: {"1", "2.50", "x", "2025-01-31"}, pgtype.UnknownOID: {"1", "2.5"}, pgtype.Int2OID: {"-3"}, pgtype.Int4OID: {"7"}, pgtype.Int8OID: {"5000000000"},
+		pgtype.Float4OID: {"2.5"}, pgtype.Float8OID: {"1e300", "0"}, pgtype.NumericOID: {"2.50", "3", "-0.00001", "12345678901234567890.123456", "0"},
+		pgtype.TextOID: {"x", ""}, pgtype.VarcharOID: {"1"}, pgtype.BoolOID: {"t"}, pgtype.DateOID: {"2025-01-31"}, pgtype.TimestampOID: {"2025-01-31 12:00:00"}, pgtype.TimestamptzOID: {"2025-01-31 12:00:00+02"},
+		pgtype.IntervalOID: {"1 day"}, pgtype.TimeOID: {"12:00:00"}, pgtype.UUIDOID: {"6ba7b810-9dad-11d1-80b4-00c04fd430c8"},
+	} {
+		for _, of := range []string{
+			"$1", "n + $1", "n * $1", "f - $1", "c / $1", "coalesce($1, n)", "coalesce(n, $1)", "greatest(n, $1)", "nullif($1, f)", "nullif(c, $1)", "$1::text || 'x'", "abs($1)", "round($1, 1)", "round(f, $1)", "mod(n, $1)",
+			"CASE WHEN n > 0 THEN $1 END", "CASE WHEN n > $1 THEN n ELSE f END", "d + $1", "d - $1", "date_trunc($1, d)", "width_bucket(f, $1, 10, 3)", "power(f, $1)", "$1 = n", "-$1", "left('abc', $1)", "to_char(d, $1)", "ln($1)", "$1 || 'x'",
+		} {
+			sql := "SELECT " + of + " AS v FROM (SELECT count(*) AS n, avg(floor)::float8 AS f, avg(beds)::numeric(10, 2) AS c, date '2025-06-01' AS d FROM departments) AS g"
+			for i := range len(values) + 1 {
+				var value []byte // NULL
+				if i > 0 {
+					value = []byte(values[i-1])
+				}
+				described, _, refusal := w.run(&pgproto3.Parse{Query: sql, ParameterOIDs: []uint32{oid}}, &pgproto3.Describe{ObjectType: 'S'}, &pgproto3.Bind{Parameters: [][]byte{value}})
+				if refusal != nil {
+					continue
+				}
+				_, rows, refusal := w.run(&pgproto3.Parse{Query: sql, ParameterOIDs: []uint32{oid}}, &pgproto3.Describe{ObjectType: 'S'}, &pgproto3.Bind{Parameters: [][]byte{value}}, &pgproto3.Execute{})
+				switch {
+				case refusal != nil && refusal.Code == "0A000":
+					t.Errorf("%s of type %d, %q: described as %v: %s", of, oid, value, shapeOf(described), refusal.Message)
+				case refusal == nil && len(rows) == 1:
+					answered++
+				}
+			}
+		}
+	}
+	if answered < 200 {
+		t.Errorf("the test is weak: %d answers", answered)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/discreet-dp/discreet/internal/sqlparse"
 	"github.com/discreet-dp/discreet/serve/gateway"
 	"github.com/discreet-dp/discreet/serve/postgres/pgcatalog"
-	"github.com/discreet-dp/discreet/sqltype"
 )
 
 // perform runs a statement. agree is asked about its columns before anything is charged, where something can be.
@@ -206,9 +205,8 @@ func (s *session) describeData(ctx context.Context, at piece, oids []uint32) (*d
 	}
 	types := make([]discreet.ParameterType, len(oids))
 	for i, oid := range oids {
-		if types[i] = parameterType(s.types, oid); types[i].Type.Kind == sqltype.DecimalKind {
-			types[i].Type = sqltype.Type{} // each value has its own precision
-		}
+		types[i] = parameterType(s.types, oid)
+		types[i].Type = known(types[i])
 	}
 	return s.server.options.Gateway.Describe(ctx, s.asker, at.text, types, o)
 }
