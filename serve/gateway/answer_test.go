@@ -164,7 +164,7 @@ func TestKeyedAnswersAreOfOneStatement(t *testing.T) {
 			case "Parameters":
 				one := "1"
 				o.Parameters = []discreet.Parameter{{Text: &one}}
-			case "Fresh", "Free", "Finish", "IdempotencyKey", "Admit": // they say when something is charged
+			case "Fresh", "Free", "Finish", "IdempotencyKey", "Admit", "Ends": // they say when something is charged
 				continue
 			default:
 				t.Fatalf("does %s change an answer?", field.Name)

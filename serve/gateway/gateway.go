@@ -135,6 +135,9 @@ type Options struct {
 	// Finish lets a statement that is about to be charged go on to its end, though its asker
 	// has gone by then. What costs nothing ends with its asker.
 	Finish bool
+	// Ends says, with Finish, whether a cause of the end of the asker's context is a wish to cancel, which ends the
+	// statement all the same; nil: none is.
+	Ends func(cause error) bool
 }
 
 func (o *Options) query(who people.Account) *discreet.QueryOptions {
@@ -240,7 +243,7 @@ func (g *Gateway) query(ctx *bounded, at pace, trace *traces.Span, who Asker, sq
 		defer done()
 	}
 	if o.Finish {
-		if err := ctx.keep(); err != nil {
+		if err := ctx.keep(o.Ends); err != nil {
 			return nil, err
 		}
 	}

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -40,6 +41,7 @@ type bounded struct {
 	context.Context
 	asker context.Context
 	stop  func() bool
+	ends  atomic.Pointer[func(cause error) bool] // which causes of the asker's end are its own; nil: all are
 }
 
 func (p pace) bound(ctx context.Context, most time.Duration) (*bounded, func()) {
@@ -47,7 +49,9 @@ func (p pace) bound(ctx context.Context, most time.Duration) (*bounded, func()) 
 	b := &bounded{Context: inner, asker: ctx}
 	b.stop = context.AfterFunc(ctx, func() {
 		p.wait()
-		end(context.Cause(ctx))
+		if ends := b.ends.Load(); ends == nil || (*ends)(context.Cause(ctx)) {
+			end(context.Cause(ctx))
+		}
 	})
 	timer := func() bool { return true }
 	if most > 0 {
@@ -62,11 +66,12 @@ func (p pace) bound(ctx context.Context, most time.Duration) (*bounded, func()) 
 	})
 }
 
-// keep lets the statement go on though its client gives up. It is too late where the client
+// keep lets the statement go on though its client gives up, but for causes that end it. It is too late where the client
 // has.
-func (b *bounded) keep() error {
-	if b.stop() || b.asker.Err() == nil {
-		return nil
+func (b *bounded) keep(ends func(cause error) bool) error {
+	if ends == nil {
+		ends = func(error) bool { return false }
 	}
+	b.ends.Store(&ends)
 	return context.Cause(b.asker)
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -65,6 +66,8 @@ func (s *session) ask(ctx context.Context, at piece, oids []uint32, values []par
 	o.Parameters = parameters
 	asker := s.asker
 	asker.Looked = true // by work
+	// Whoever has paid and is gone finds the answer stored.
+	o.Finish, o.Ends = true, func(cause error) bool { return !errors.Is(cause, errGone) }
 	// A refusal after the charge would be paid for: what can be said against the columns is said before.
 	var as layout
 	o.Admit = func(columns []discreet.Column) (err error) {

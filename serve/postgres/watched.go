@@ -12,8 +12,9 @@ type watched struct {
 	net.Conn
 	ahead chan reading // what the goroutine finds; nil when there is none
 
-	mu   sync.Mutex
-	gone func()
+	mu     sync.Mutex
+	gone   func()
+	broken bool // it was found so while nobody read
 }
 
 type reading struct {
@@ -21,11 +22,16 @@ type reading struct {
 	err   error
 }
 
-// watch calls gone, at most once, when the connection breaks before unwatch.
+// watch calls gone, at most once, when the connection breaks before unwatch, or has broken.
 func (w *watched) watch(gone func()) {
 	w.mu.Lock()
+	broken := w.broken
 	w.gone = gone
 	w.mu.Unlock()
+	if broken {
+		gone()
+		return
+	}
 	if w.ahead != nil { // it waits since an earlier statement
 		return
 	}
@@ -40,7 +46,7 @@ func (w *watched) watch(gone func()) {
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if w.gone != nil {
+		if w.broken = true; w.gone != nil {
 			w.gone()
 		}
 	}()
