@@ -84,6 +84,47 @@ func TestPgxAsksEveryWay(t *testing.T) {
 	}
 }
 
+// TestPgxDescribesAnew: where a setting changes the columns of a statement that pgx has cached, it is refused at most once, and described anew.
+func TestPgxDescribesAnew(t *testing.T) {
+	s := start(t, nil)
+	for name, mode := range map[string]pgx.QueryExecMode{
+		"prepared, cached": pgx.QueryExecModeCacheStatement, "described, cached": pgx.QueryExecModeCacheDescribe,
+		"described": pgx.QueryExecModeDescribeExec, "not described": pgx.QueryExecModeExec, "simple": pgx.QueryExecModeSimpleProtocol,
+	} {
+		c := s.connect(t, func(c *pgx.ConnConfig) { c.DefaultQueryExecMode = mode }, "options='-c discreet.rho=0.001'")
+		for round, set := range []string{"RESET discreet.intervals", "SET discreet.intervals = on", "SET discreet.intervals = off", "SET discreet.intervals = on"} {
+			if _, err := c.Exec(t.Context(), set); err != nil {
+				t.Fatal(err)
+			}
+			for try := range 2 {
+				rows, err := c.Query(t.Context(), byDepartment)
+				if err != nil {
+					t.Fatal(err)
+				}
+				columns := 0
+				for rows.Next() {
+					values, err := rows.Values()
+					if err != nil {
+						t.Errorf("%s, round %d: %v", name, round, err)
+					}
+					columns = len(values)
+				}
+				if err := rows.Err(); err != nil {
+					state := "0A000"
+					if mode == pgx.QueryExecModeCacheDescribe { // it sends the statement again, with formats for the old columns, as PostgreSQL refuses too
+						state = "08P01"
+					}
+					if refused(t, err, state); try > 0 || round == 0 {
+						t.Errorf("%s, round %d, try %d: %v", name, round, try, err)
+					}
+				} else if want := 3 + 4*(round%2); columns != want {
+					t.Errorf("%s, round %d: %d columns, want %d", name, round, columns, want)
+				}
+			}
+		}
+	}
+}
+
 func TestSignIn(t *testing.T) {
 	s := start(t, nil)
 	for name, test := range map[string]struct {
