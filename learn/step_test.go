@@ -116,6 +116,7 @@ func TestStep(t *testing.T) {
 	tr := makeTrainer(t, p, set, mlp(16))
 	var w witness
 	tr.watch(&w)
+	bare := map[int]int{} // how often a number had no noise
 	for step := range p.Steps {
 		before := slices.Clone(tr.net.Parameters())
 		want := make([]float32, len(before))
@@ -128,6 +129,7 @@ func TestStep(t *testing.T) {
 		if w.clip != clip || w.sigma < z*clip || w.sigma > z*clip*1.02 {
 			t.Errorf("step %d: clip %v, sigma %v", step, w.clip, w.sigma)
 		}
+		still := 0
 		for i := range after {
 			// The denominator is the expected batch, 100, whatever the sample's size.
 			want[i] = float32(float64(before[i]) - 0.5*(float64(w.noisy[i])/100))
@@ -135,8 +137,12 @@ func TestStep(t *testing.T) {
 				t.Fatalf("step %d: parameter %d is %v, not %v", step, i, after[i], want[i])
 			}
 			if w.noisy[i] == w.clipped[i] {
-				t.Errorf("step %d: number %d has no noise", step, i)
+				bare[i]++
+				still++
 			}
+		}
+		if still > 3 { // a draw is 0 once in 2.6 million times, and four of a step's with odds below 1e-18
+			t.Errorf("step %d: %d numbers have no noise", step, still)
 		}
 		// The sum is the reference's: gradients one by one, each clipped.
 		copy(tr.net.Parameters(), before)
@@ -152,6 +158,11 @@ func TestStep(t *testing.T) {
 			if math.Abs(x-float64(w.clipped[i])) > 1e-4*clip {
 				t.Fatalf("step %d: the sum has %v at %d, the reference %v", step, w.clipped[i], i, x)
 			}
+		}
+	}
+	for i, n := range bare { // three draws of a number's ten are 0 with odds of 1e-17
+		if n > 2 {
+			t.Errorf("number %d has no noise in %d steps", i, n)
 		}
 	}
 	if _, err := tr.step(); err != nil || tr.done != 11 {
