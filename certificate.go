@@ -159,6 +159,15 @@ func (s *statement) words(number int) []string {
 			say("%s: %s one unit changes its %s by at most %v %s", s.shown(number, a), change, componentWord(comp.Kind), *float(moved(comp), comp.Grid), where)
 		}
 	}
+	for _, set := range r.Exclusive {
+		var names []string
+		for a, g := range r.Aggregates {
+			if slices.ContainsFunc(g.Components, func(i int) bool { return slices.Contains(set, i) }) {
+				names = append(names, s.shown(number, a))
+			}
+		}
+		say("no row adds to more than one of %s", strings.Join(names, ", "))
+	}
 	return w
 }
 

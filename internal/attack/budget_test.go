@@ -173,7 +173,9 @@ func TestF6PartitionsAreNoDiscount(t *testing.T) {
 	for _, sql := range []string{
 		"SELECT count(*) FILTER (WHERE city = 'Bonn'), count(*) FILTER (WHERE city <> 'Bonn') FROM visits",
 		"SELECT count(*) FROM visits WHERE city = 'Bonn' UNION ALL SELECT count(*) FROM visits WHERE city <> 'Bonn'",
-		"SELECT count(*) FILTER (WHERE person < 10), count(*) FILTER (WHERE person >= 10) FROM visits",
+		"SELECT count(*) FROM visits WHERE person < 10 UNION ALL SELECT count(*) FROM visits WHERE person >= 10",
+		"SELECT count(*) FILTER (WHERE person < 10), count(*) FILTER (WHERE person >= 9) FROM visits",
+		"SELECT count(DISTINCT person) FILTER (WHERE person < 10), count(DISTINCT person) FILTER (WHERE person >= 10) FROM visits",
 	} {
 		// Two numbers for ε = 1 have the noise of ε = 1/2 each.
 		for _, m := range w.ask(t, sql, pure("1")).Mechanisms {
@@ -181,6 +183,16 @@ func TestF6PartitionsAreNoDiscount(t *testing.T) {
 				t.Errorf("%s: %+v", sql, m)
 			}
 		}
+	}
+	// Columns of one release of which no row adds to two: R bounds a person's rows in all of them together, and so does their noise.
+	a := w.ask(t, "SELECT count(*) FILTER (WHERE city < 'C'), count(*) FILTER (WHERE city = 'Bonn'), count(*) FILTER (WHERE city IN ('Kiel', 'Ulm')) FROM visits", pure("1"))
+	for i, m := range a.Mechanisms {
+		if least := m.Sensitivity * []float64{3, 1.5, 1.5}[i]; m.Sensitivity != 3 || m.Scale < least*(1-1e-12) {
+			t.Errorf("exclusive columns: %+v", m)
+		}
+	}
+	if len(a.Cost.Events) != 2 || a.Cost.Epsilon.Float64() < 1-1e-9 {
+		t.Errorf("exclusive columns cost %+v", a.Cost)
 	}
 	// A person in two groups: L0 counts them.
 	if m := w.ask(t, "SELECT count(*) FROM visits GROUP BY city", pure("1")).Mechanisms[0]; m.Scale < 6 {

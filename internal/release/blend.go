@@ -225,10 +225,13 @@ func (blended) AddTo(noise.Bits, []*big.Int) error {
 
 // Variance is that of the weighted sum, and of rounding.
 func (b blended) Variance() float64 {
-	f := 0.0
+	f, rounds := 0.0, false
 	for _, w := range b.weights {
 		x, _ := w.Float64()
-		f += x * x
+		f, rounds = f+x*x, rounds || !w.IsInt()
+	}
+	if !rounds {
+		return f * b.Additive.Variance()
 	}
 	return f*b.Additive.Variance() + roundingVariance
 }

@@ -425,3 +425,61 @@ func TestBlendsKeepWeights(t *testing.T) {
 		t.Errorf("a count that has nearly all of the cost has noise of %d terms, variance %v", n.Terms, n.Variance())
 	}
 }
+
+// Counts to which each row adds one at most have the noise that each has alone at the whole cost: by one event, whose sensitivity is that of one of them.
+func TestExclusiveCountsErrLess(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		measure string
+		spend   Spend
+		replace bool
+		groups  int64
+		less    float64 // than the variance of three counts, each for a third of the cost
+	}{
+		{"pure", Spend{Epsilon: eps(t, "0.5")}, false, 4, 9},
+		{"pure", Spend{Epsilon: eps(t, "0.5")}, true, 4, 9},
+		{"zcdp", Spend{Rho: rho(t, "0.1")}, false, 4, 3},
+		{"zcdp", Spend{Rho: rho(t, "0.1")}, true, 4, 3},
+		{"zcdp", Spend{Rho: rho(t, "0.1")}, true, 1, 1.5}, // where a unit that is replaced moves one count by R, and two by R each
+	} {
+		count := stability.Component{Kind: stability.Rows, PerGroup: big.NewInt(2), Width: big.NewInt(2), Grid: big.NewRat(1, 1), ArgGrid: big.NewRat(1, 1)}
+		r := &stability.Release{MaxGroups: c.groups, MaxRows: 2, Exclusive: [][]int{{0, 1, 2}}}
+		for i := range 3 {
+			count.Filter = &plan.Ref{Index: i, T: sqltype.Of(sqltype.Boolean)}
+			r.Components = append(r.Components, count)
+			r.Aggregates = append(r.Aggregates, stability.Aggregate{Function: plan.CountStar, Components: []int{i}})
+		}
+		d := &catalog.Domain{ID: "d", Measure: c.measure, Neighbours: privacy.AddRemove}
+		if c.replace {
+			d.Neighbours = privacy.ReplaceOne
+		}
+		of := &stability.Certificate{Domain: d, Releases: []*stability.Release{r}}
+		together, err := NewDesign(of, Options{Spend: c.spend})
+		if err != nil {
+			t.Fatal(err)
+		}
+		apart, err := NewDesign(of, Options{Spend: c.spend, Apart: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(together.Events) != 1 || len(apart.Events) != 3 {
+			t.Errorf("%+v: %d events, apart %d", c, len(together.Events), len(apart.Events))
+		}
+		for i := range 3 {
+			if got := apart.Releases[0].Noise[i].Variance() / together.Releases[0].Noise[i].Variance(); math.Abs(got/c.less-1) > 0.01 {
+				t.Errorf("%+v: the variance of count %d is %v times less", c, i, got)
+			}
+		}
+		l1, l2squared := r.VectorDistances(big.NewInt(2), d.Neighbours)
+		switch e := together.Events[0].(type) {
+		case privacy.DiscreteLaplace:
+			if e.Sensitivity.Cmp(l1) < 0 {
+				t.Errorf("%+v: a sensitivity of %v for %v", c, e.Sensitivity, l1)
+			}
+		case privacy.DiscreteGaussian:
+			if e.SensitivitySquared.Cmp(l2squared) < 0 {
+				t.Errorf("%+v: a squared sensitivity of %v for %v", c, e.SensitivitySquared, l2squared)
+			}
+		}
+	}
+}

@@ -54,8 +54,8 @@ func (r *Release) arrange(s shares, n privacy.Neighbours, gaussian, apart bool) 
 		single[i] = b
 	}
 	taken := make([]*bundle, len(single))
-	if !apart {
-		for _, candidate := range blends(r.Release) {
+	take := func(candidates []blend) {
+		for _, candidate := range candidates {
 			b := &bundle{components: candidate.components, blend: &candidate, share: new(big.Rat)}
 			free := true
 			for _, i := range b.components {
@@ -78,6 +78,10 @@ func (r *Release) arrange(s shares, n privacy.Neighbours, gaussian, apart bool) 
 				}
 			}
 		}
+	}
+	if !apart {
+		take(blends(r.Release))
+		take(exclusives(r.Release, func(i int) bool { return taken[i] == nil }))
 	}
 	var out []bundle
 	for i, b := range single {

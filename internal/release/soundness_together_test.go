@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/discreet-dp/discreet/catalog"
 	"github.com/discreet-dp/discreet/internal/plan"
 	"github.com/discreet-dp/discreet/internal/render"
 	"github.com/discreet-dp/discreet/internal/stability"
@@ -85,6 +86,15 @@ func jointly(r *stability.Release, diff []*big.Int, units int64) string {
 			return fmt.Sprintf("the terms of component %d move by %v, noise that is shared hides %v", i, norm, most)
 		}
 	}
+	for _, set := range r.Exclusive {
+		norm := new(big.Int)
+		for _, i := range set {
+			norm.Add(norm, new(big.Int).Abs(diff[i]))
+		}
+		if most := times(r.Components[set[0]].PerGroup, units); norm.Cmp(most) > 0 {
+			return fmt.Sprintf("components %d, to which a row adds one at most, move by %v together, not by %v at most", set, norm, most)
+		}
+	}
 	return ""
 }
 
@@ -124,6 +134,57 @@ func TestSharedNoiseIsSound(t *testing.T) {
 		t.Errorf("planted: missing values are summed: %v", err)
 	} else {
 		t.Logf("planted: missing values are summed: %s", v.what)
+	}
+}
+
+// Statements with counts and sums to which each row adds one at most.
+var exclusiveStatements = []string{
+	"SELECT k, count(*) FILTER (WHERE i < 5), count(*) FILTER (WHERE i >= 5), count(*) FROM t0 GROUP BY k",
+	"SELECT k, sum(CASE WHEN i IN (0, 1) THEN 1 ELSE 0 END), count(CASE WHEN i = 9 THEN j END), sum((i > 1 AND i < 9)::int) FROM t0 GROUP BY k",
+	"SELECT sum(i) FILTER (WHERE j = 0), sum(CASE WHEN j IN (1, 2) THEN i END), sum(CASE WHEN j > 2 THEN i ELSE 0 END) FROM t0",
+	"SELECT k, j, countif(i > 4), countif(NOT (i > 4)) FROM t0 GROUP BY ROLLUP (k, j)",
+}
+
+// TestExclusiveComponentsAreSound holds noise whose cost is shared by components of which each row adds to one against a unit that has many rows under each condition, and
+// values that are missing. Where a row adds to all of them none moves farther than it may alone.
+func TestExclusiveComponentsAreSound(t *testing.T) {
+	t.Parallel()
+	m := newMachines(t)
+	for _, statement := range exclusiveStatements {
+		x := stageExample(statement)
+		x.d["t0"] = slices.DeleteFunc(x.d["t0"], func(r row) bool { return r[0] == "1" })
+		for n := range 6 {
+			for _, value := range []any{"0", "1", "6", "9", "9", nil, "12", "-5"} {
+				x.d["t0"] = append(x.d["t0"], row{"1", value, fmt.Sprint(n), fmt.Sprint(n)})
+			}
+		}
+		cat, err := catalog.Parse("catalog.toml", x.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		certificate, err := m.certify(t.Context(), x, pipeline{}, "d", statement, cat)
+		if err != nil || len(certificate.Releases[0].Exclusive) != 1 {
+			t.Fatalf("%s: no components are exclusive: %v", statement, err)
+		}
+		var seen coverage
+		if err := m.check(x, pipeline{}, &seen); err != nil || seen.moved == 0 {
+			t.Fatal(statement, err, seen.refused)
+		}
+		err = m.check(x, pipeline{planted: true, plan: func(r *stability.Release, b *plan.Bounded) {
+			for i, c := range r.Components { // as much as a row may, whatever the condition
+				most := int64(1)
+				if c.Kind == stability.Sum {
+					most = c.UpperUnits.Int64()
+				}
+				b.Contributions[i].Value = &plan.Literal{Value: most, T: sqltype.Of(sqltype.Bigint)}
+			}
+		}}, &seen)
+		var v *violation
+		if !errors.As(err, &v) {
+			t.Errorf("planted: a row of %s adds to all: %v", statement, err)
+		} else {
+			t.Logf("planted: a row adds to all: %s", v.what)
+		}
 	}
 }
 

@@ -137,6 +137,7 @@ func (a *analysis) releaseAs(n *plan.Aggregate, r *relation, chosen bool) (*rela
 		rel.MaxRows = 0
 	}
 	rel.gather()
+	rel.Exclusive = rel.exclusive()
 	if chosen {
 		rel.Aggregates, rel.Columns = nil, rel.Columns[:len(rel.Keys)]
 	}

@@ -59,6 +59,8 @@ type Release struct {
 	Found      bool
 	Aggregates []Aggregate
 	Components []Component
+	// Exclusive are sets of components of which each row adds to one at most: see exclusive.go.
+	Exclusive [][]int
 
 	// Within are the keys by whose groups bounds are applied where these are finer than Keys,
 	// which are those at Shown: see sets.go. nil where they are Keys.
