@@ -182,6 +182,10 @@ SELECT day, count(*) AS n FROM visits WHERE day >= '2025-02-01' AND day < '2025-
 SELECT date_trunc('month', seen) AS k, count(*) AS n FROM visits WHERE seen < '2025-04-15' GROUP BY 1
 SELECT dept, count(*) AS n FROM visits WHERE dept <> 'ER' GROUP BY dept
 SELECT DISTINCT dept FROM visits
+SELECT DISTINCT dept, urgent, dept FROM visits
+SELECT dept AS a, dept AS b, count(*) AS n FROM visits GROUP BY 1, 2
+SELECT a, c, b, count(*) AS n FROM (SELECT urgent AS a, urgent AS b, age / 40 AS c FROM visits) t WHERE c >= 0 GROUP BY a, c, b
+SELECT note AS a, note AS b, count(*) AS n FROM visits GROUP BY 1, visits.note
 SELECT DISTINCT age / 20 FROM visits WHERE age >= 20 AND age < 80
 SELECT dept FROM visits GROUP BY dept
 # joins

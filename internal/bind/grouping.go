@@ -66,12 +66,63 @@ func (s *selection) groupingSets(sets [][]int) {
 	}
 }
 
+// eachKeyOnce groups by keys that are the same column once, under whatever names: the values of a public domain would else be combined with
+// themselves, in groups that there cannot be.
+func eachKeyOnce(all *plan.Aggregate) plan.Node {
+	once := *all
+	once.Keys, once.Names = nil, nil
+	number := make([]int, len(all.Keys))
+	for i, k := range all.Keys {
+		below, origin := traced(all.Input, k)
+		number[i] = slices.IndexFunc(once.Keys, func(known plan.Expr) bool {
+			n, e := traced(all.Input, known)
+			return n == below && equal(e, origin)
+		})
+		if number[i] < 0 {
+			number[i], once.Keys, once.Names = len(once.Keys), append(once.Keys, k), append(once.Names, all.Names[i])
+		}
+	}
+	if len(once.Keys) == len(all.Keys) {
+		return all
+	}
+	p := &plan.Project{Input: &once, Span: all.Span}
+	refs := refsTo(&once)
+	for i, name := range all.Names {
+		p.Exprs, p.Names = append(p.Exprs, refs[number[i]]), append(p.Names, name)
+	}
+	for j, a := range all.Aggregations {
+		p.Exprs, p.Names = append(p.Exprs, refs[len(once.Keys)+j]), append(p.Names, a.Name)
+	}
+	return p
+}
+
+// traced follows an expression that is a column of a query to what the query selects for it.
+func traced(n plan.Node, e plan.Expr) (plan.Node, plan.Expr) {
+	for {
+		ref, ok := e.(*plan.Ref)
+		if !ok {
+			return n, e
+		}
+		switch of := n.(type) {
+		case *plan.Project:
+			if of.Declares(ref.Index) != nil { // a view's own domain
+				return n, e
+			}
+			n, e = of.Input, of.Exprs[ref.Index]
+		case *plan.Filter:
+			n = of.Input
+		default:
+			return n, e
+		}
+	}
+}
+
 // bySets returns the aggregation of each grouping set, one below the other: the keys, NULL where a set has
 // them not, the aggregates, and what each GROUPING is there. The last are what tells a key
 // that is NULL from one that the set has not.
 func (s *selection) bySets(all *plan.Aggregate) plan.Node {
 	if s.sets == nil && len(s.aggregates.groupings) == 0 {
-		return all
+		return eachKeyOnce(all)
 	}
 	sets := s.sets
 	if sets == nil {

@@ -181,7 +181,7 @@ func (b *binder) distinct(n plan.Node, at diagnostic.Span) plan.Node {
 		checkOrdered(c.Type, at, "DISTINCT or UNION")
 		a.Names = append(a.Names, c.Name)
 	}
-	return a
+	return eachKeyOnce(a)
 }
 
 // orderOutput sorts a UNION or VALUES, whose keys can only be output columns.
