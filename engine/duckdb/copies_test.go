@@ -328,6 +328,20 @@ func TestCopiesThatCannotBeRemoved(t *testing.T) {
 	}
 }
 
+// Why there is no copy is what a statement would say of the files.
+func TestFilesThatCannotBeCopied(t *testing.T) {
+	dir := t.TempDir()
+	e := open(t, unitsOf(t, dir, "none/*.csv"), duckdb.Restless(duckdb.Options{Threads: 1, Lazy: true, Copies: filepath.Join(t.TempDir(), "copies")}, restless))
+	_, err := e.MakeCopy(t.Context(), "t")
+	var d *diagnostic.Diagnostic
+	if !errors.As(err, &d) || !strings.HasSuffix(d.Why, ": no file matches it") {
+		t.Error(err)
+	}
+	if asked := duckdb.Fresh(t.Context(), e, "t"); asked == nil || asked.Error() != err.Error() {
+		t.Errorf("a statement says %v", asked)
+	}
+}
+
 // Who cannot open a folder of [resources] is told which key names it.
 func TestFoldersThatCannotBeOpened(t *testing.T) {
 	dir := t.TempDir()

@@ -198,11 +198,14 @@ func readable(ctx context.Context, t *catalog.Table) error {
 	return nil
 }
 
-// unopened says why a file cannot be opened. Of several it does not say which.
+// unopened says why a file cannot be opened, if that was not said. Of several it does not say which.
 func unopened(ctx context.Context, t *catalog.Table, err error) error {
+	var said *diagnostic.Diagnostic
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.As(err, &said):
+		return said
 	case t.Source.Pattern != nil && errors.Is(err, fs.ErrNotExist):
 		return cannotOpen(t, "one of its files is gone")
 	case t.Source.Pattern != nil:

@@ -139,6 +139,16 @@ func TestShell(t *testing.T) {
 	p.wait("spent   rho 1")
 	p.wait(prompt)
 
+	// A table that the terminal cuts can be had whole here, too.
+	p.types("select repeat('x', 60) AS a, repeat('y', 60) AS b;\r")
+	p.wait(`… \wide on shows all`)
+	p.wait(prompt)
+	p.types("\\wide on\r")
+	p.wait(prompt)
+	p.types("select repeat('x', 60) AS a, repeat('y', 59) AS b;\r")
+	p.wait(strings.Repeat("x", 60) + "  " + strings.Repeat("y", 58)) // the terminal itself breaks lines
+	p.wait(prompt)
+
 	// Ctrl-D leaves; the terminal is as it was.
 	p.types("\x04")
 	if code := <-ended; code != 0 {

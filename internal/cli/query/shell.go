@@ -69,6 +69,7 @@ func (s *shell) run(ctx context.Context) error {
 	}
 	s.options.Analyst = cmp.Or(s.options.Analyst, workplace.DefaultAnalyst())
 	s.options.Repeat, s.options.Reuse = true, true
+	s.t.WidenBy(widened, s.t.Wide())
 	if err := s.w.Load(); err != nil {
 		return err
 	}

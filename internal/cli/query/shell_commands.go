@@ -29,6 +29,7 @@ var shellCommands = [][2]string{
 	{`\confidence [C | off]`, "of the intervals"},
 	{`\plot [on | off]`, "draw answers that have groups"},
 	{`\format [table | csv | json]`, "how answers are printed"},
+	{`\wide [on | off]`, "print tables whole, also those wider than the terminal"},
 	{`\consistent [on | off]`, "show what data could have: no negative counts"},
 	{`\together [on | off]`, "make intervals so wide that all of an answer hold at once"},
 	{`\fresh [on | off]`, "pay anew for what was answered before"},
@@ -37,6 +38,9 @@ var shellCommands = [][2]string{
 	{`\?`, "this list"},
 	{`\q`, "leave"},
 }
+
+// widened is what shows the whole of a table.
+const widened = `\wide on`
 
 // do runs a command that begins with a backslash.
 func (s *shell) do(ctx context.Context, line string) error {
@@ -103,6 +107,11 @@ func (s *shell) do(ctx context.Context, line string) error {
 		if s.format.plot = ""; on {
 			s.format.plot = terminal.Here
 		}
+		return err
+	case `\wide`:
+		on := s.t.Wide()
+		err := s.toggle(name, argument, &on)
+		s.t.WidenBy(widened, on)
 		return err
 	case `\consistent`:
 		return s.toggle(name, argument, &o.Consistent)

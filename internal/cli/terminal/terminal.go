@@ -55,7 +55,10 @@ func IsTerminal(w any) bool {
 func (t *Terminal) Width(otherwise int) int { return t.Out.width(otherwise) }
 
 // Widen serves the flag --wide: if it is set, tables are whole, and as wide as their content.
-func (t *Terminal) Widen(wide bool) { t.Out.wide, t.Out.whole = wide, "--wide" }
+func (t *Terminal) Widen(wide bool) { t.WidenBy("--wide", wide) }
+
+// WidenBy is Widen where people say it otherwise.
+func (t *Terminal) WidenBy(words string, wide bool) { t.Out.wide, t.Out.whole = wide, words }
 
 // Wide reports whether tables show all.
 func (t *Terminal) Wide() bool { return t.Out.wide }
