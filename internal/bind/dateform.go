@@ -28,7 +28,7 @@ func dateForm(kind sqltype.Kind) func(*context, *sqlparse.Call, []plan.Expr) pla
 		text := typeOf(sqltype.Text)
 		name := e.Name.Name
 		x := coerce(args[0], text, name)
-		form := textConstant(name, "the form", args[1], "YYYY-MM-DD")
+		form := c.word(name, "the form", args[1], "YYYY-MM-DD")
 		bad := func() {
 			refuse(diagnostic.New("D020", args[1].Place(), "the form %q cannot be read", form).
 				Because("it is made of YYYY, MM, DD, HH24, MI, SS and US, each once, and of signs between them").

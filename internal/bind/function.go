@@ -292,13 +292,20 @@ func wholeConstant(function, what string, a plan.Expr) int64 {
 	return 0
 }
 
-// textConstant returns the value of an argument that must be a text constant; such as is some value that the
-// function takes, for a parameter that has none yet.
-func textConstant(function, what string, a plan.Expr, such ...string) string {
-	if u, ok := a.(*unknown); ok && u.decided != nil && len(such) > 0 {
+// word is textConstant where not every text will do: such is one that does, for a parameter that has no value yet.
+func (c *context) word(function, what string, a plan.Expr, such string) string {
+	if u, ok := a.(*unknown); ok && u.decided != nil {
 		u.as(typeOf(sqltype.Text))
-		return such[0]
+		return such
 	}
+	if p := c.binder.parameters; p != nil && p.samples[a] && a.Type().Kind == sqltype.Text {
+		return such
+	}
+	return textConstant(function, what, a)
+}
+
+// textConstant returns the value of an argument that must be a text constant.
+func textConstant(function, what string, a plan.Expr) string {
 	if l, ok := known(a).(*plan.Literal); ok {
 		if s, ok := l.Value.(string); ok {
 			return s

@@ -97,7 +97,7 @@ func substring(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 }
 
 // matchReplaced puts a constant text in the place of the first match, or with the flag g of all.
-func matchReplaced(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
+func matchReplaced(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 	const what = "regexp_replace"
 	text := typeOf(sqltype.Text)
 	x := coerce(args[0], text, what)
@@ -110,7 +110,7 @@ func matchReplaced(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 	if len(args) == 4 && isNull(args[3]) {
 		null = true
 	} else if len(args) == 4 {
-		switch flags := textConstant(what, "the options", args[3], ""); flags {
+		switch flags := c.word(what, "the options", args[3], ""); flags {
 		case "":
 		case "g":
 			f = plan.MatchEach

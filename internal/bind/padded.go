@@ -78,7 +78,7 @@ func joined(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 func regexpLike(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 	op := "~"
 	if len(args) == 3 {
-		switch flags := textConstant("regexp_like", "the options", args[2], ""); flags {
+		switch flags := c.word("regexp_like", "the options", args[2], ""); flags {
 		case "", "c":
 		case "i":
 			op = "~*"

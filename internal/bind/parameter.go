@@ -19,6 +19,7 @@ type Parameters struct {
 	Values []*string
 
 	describing bool
+	samples    map[plan.Expr]bool // while describing: what stands for parameters whose types are declared
 }
 
 // A ParameterType is that of a value, or of an array of values.
@@ -40,7 +41,7 @@ func Statement(q *sqlparse.Query, cat *catalog.Catalog, p Parameters, visible fu
 // It returns the types of the parameters up to the highest that the statement names.
 func Describe(q *sqlparse.Query, cat *catalog.Catalog, declared []ParameterType, visible func(string) bool) (n plan.Node, types []ParameterType, err error) {
 	defer recovered(&err)
-	p := &Parameters{Types: append([]ParameterType{}, declared...), describing: true}
+	p := &Parameters{Types: append([]ParameterType{}, declared...), describing: true, samples: map[plan.Expr]bool{}}
 	b := &binder{catalog: cat, parameters: p, visible: visible, priced: true}
 	n = b.query(q, nil)
 	for i, t := range p.Types {
@@ -61,10 +62,14 @@ func (c *context) parameter(e *sqlparse.Parameter) plan.Expr {
 	if u.decided != nil {
 		u.decided = func(t sqltype.Type) { c.decide(e, ParameterType{Type: t}) }
 	}
-	if declared.Type.Kind != sqltype.Null {
-		return u.as(declared.Type)
+	if declared.Type.Kind == sqltype.Null {
+		return u
 	}
-	return u
+	out := u.as(declared.Type)
+	if p := c.binder.parameters; p.describing {
+		p.samples[out] = true
+	}
+	return out
 }
 
 // given returns what stands for a parameter, and its type as far as it is declared.

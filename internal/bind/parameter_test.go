@@ -75,6 +75,9 @@ func TestParametersAreConstants(t *testing.T) {
 				t.Errorf("%s: column %d is described as %s %v, and is %s %v", with, i, c.Name, c.Type, w.Name, w.Type)
 			}
 		}
+		if again, declared, err := bind.Describe(q, cat, types, nil); err != nil || fmt.Sprint(declared) != fmt.Sprint(types) || fmt.Sprint(again.Columns()) != fmt.Sprint(described.Columns()) {
+			t.Errorf("%s: described with the types %v: %v", with, types, err)
+		}
 		// With the types that it was told, a client's values are the same constants.
 		p.Types = types
 		if got, err = bind.Statement(q, cat, p, nil); err != nil || plan.Format(got) != plan.Format(want) {

@@ -14,9 +14,9 @@ import (
 // end in 1; other engines disagree, so they are left out.
 var truncUnits = []string{"microseconds", "milliseconds", "second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade"}
 
-func dateTrunc(_ *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
+func dateTrunc(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 	t := typeOf(sqltype.TimestampKind)
-	unit := strings.ToLower(textConstant("date_trunc", "the unit", args[0], "month"))
+	unit := strings.ToLower(c.word("date_trunc", "the unit", args[0], "month"))
 	if !slices.Contains(truncUnits, unit) {
 		if s := strings.TrimSuffix(unit, "s"); slices.Contains(truncUnits, s) {
 			unit = s
@@ -71,7 +71,7 @@ func fieldsOf(t sqltype.Type) string {
 }
 
 func extract(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
-	name := strings.ToLower(textConstant("extract", "the field", args[0], "epoch"))
+	name := strings.ToLower(c.word("extract", "the field", args[0], "epoch"))
 	if e.Name.Name == "extract" { // GoogleSQL's, in which 1 is Sunday; date_part is PostgreSQL's alone
 		switch name {
 		case "dayofweek":

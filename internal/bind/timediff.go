@@ -36,7 +36,7 @@ func differing(e *sqlparse.Call) *sqlparse.Call {
 
 func difference(c *context, e *sqlparse.Call, args []plan.Expr) plan.Expr {
 	name, long, date := e.Name.Name, typeOf(sqltype.Bigint), typeOf(sqltype.DateKind)
-	unit := textConstant(name, "the unit", args[0], "day")
+	unit := c.word(name, "the unit", args[0], "day")
 	later, earlier := args[1], args[2]
 	for _, x := range []*plan.Expr{&later, &earlier} {
 		if !isPoint((*x).Type().Kind) {

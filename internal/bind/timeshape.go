@@ -75,7 +75,7 @@ func shaped(first bool) func(*context, *sqlparse.Call, []plan.Expr) plan.Expr {
 				Because("a number has no form that every engine writes alike").Try("for a number write CAST(x AS text), or round(x, 2); for a date in quotes write DATE before it"))
 		}
 		x = cast(x, typeOf(sqltype.TimestampKind))
-		return s.text(c, e, x, textConstant(s.name, "the form", form, map[bool]string{true: "YYYY", false: "%Y"}[s.name == "to_char"]))
+		return s.text(c, e, x, c.word(s.name, "the form", form, map[bool]string{true: "YYYY", false: "%Y"}[s.name == "to_char"]))
 	}
 }
 

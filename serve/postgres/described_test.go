@@ -361,11 +361,11 @@ func TestStoredAnswersInEveryFormat(t *testing.T) {
 func TestDeclaredParametersAreAnsweredAsDescribed(t *testing.T) {
 	s := start(t, nil)
 	w := wire{t, s, s.connect(t, nil)}
-	answered := 0
+	answered, byType := 0, map[string]int{}
 	for oid, values := range map[uint32][]string{
 		0: {"1", "2.50", "x", "2025-01-31"}, pgtype.UnknownOID: {"1", "2.5"}, pgtype.Int2OID: {"-3"}, pgtype.Int4OID: {"7"}, pgtype.Int8OID: {"5000000000"},
 		pgtype.Float4OID: {"2.5"}, pgtype.Float8OID: {"1e300", "0"}, pgtype.NumericOID: {"2.50", "3", "-0.00001", "12345678901234567890.123456", "0"},
-		pgtype.TextOID: {"x", ""}, pgtype.VarcharOID: {"1"}, pgtype.BoolOID: {"t"}, pgtype.DateOID: {"2025-01-31"}, pgtype.TimestampOID: {"2025-01-31 12:00:00"}, pgtype.TimestamptzOID: {"2025-01-31 12:00:00+02"},
+		pgtype.TextOID: {"x", "", "month", "YYYY"}, pgtype.VarcharOID: {"1", "month", "YYYY"}, pgtype.BoolOID: {"t"}, pgtype.DateOID: {"2025-01-31"}, pgtype.TimestampOID: {"2025-01-31 12:00:00"}, pgtype.TimestamptzOID: {"2025-01-31 12:00:00+02"},
 		pgtype.IntervalOID: {"1 day"}, pgtype.TimeOID: {"12:00:00"}, pgtype.UUIDOID: {"6ba7b810-9dad-11d1-80b4-00c04fd430c8"},
 	} {
 		for _, of := range []string{
@@ -388,8 +388,17 @@ func TestDeclaredParametersAreAnsweredAsDescribed(t *testing.T) {
 					t.Errorf("%s of type %d, %q: described as %v: %s", of, oid, value, shapeOf(described), refusal.Message)
 				case refusal == nil && len(rows) == 1:
 					answered++
+					byType[fmt.Sprint(of, " ", oid)]++
+					if described[0].TypeModifier != -1 {
+						t.Errorf("%s of type %d is described with the modifier %d, which other values do not have", of, oid, described[0].TypeModifier)
+					}
 				}
 			}
+		}
+	}
+	for _, of := range []string{"date_trunc($1, d) 25", "date_trunc($1, d) 1043", "to_char(d, $1) 25", "to_char(d, $1) 1043", "width_bucket(f, $1, 10, 3) 20", "n * $1 1700", "round($1, 1) 1700", "d + $1 23"} {
+		if byType[of] == 0 {
+			t.Errorf("%s was never answered", of)
 		}
 	}
 	if answered < 200 {

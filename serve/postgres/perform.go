@@ -187,6 +187,11 @@ func (s *session) questionShape(ctx context.Context, at piece, oids []uint32) (*
 		return nil, in(ctx, err, at)
 	}
 	out := &shape{layout: layoutOf(d.Columns, s.intervals())}
+	if len(d.Parameters) > 0 { // by whose values decimals have more places or fewer: a driver takes no more than are described
+		for i := range out.columns {
+			out.columns[i].modifier = noModifier
+		}
+	}
 	for i, t := range d.Parameters {
 		oid := parameterOID(s.types, t)
 		if i < len(oids) && oids[i] != 0 {
