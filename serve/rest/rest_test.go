@@ -81,6 +81,10 @@ func testExplain(t *testing.T, d *door) {
 	if r.StatusCode != http.StatusOK || !strings.Contains(string(text), `"expected_error":[{"column":"visits"`) {
 		t.Errorf("status %d: %s", r.StatusCode, text)
 	}
+	r, text = d.ask(t, asked{path: "/v1/explain", body: body(t, "sql", "SELECT sqrt(count(*)) AS root FROM visits", "rho", "0.01")})
+	if r.StatusCode != http.StatusOK || !strings.Contains(string(text), `"of":"count"`) {
+		t.Errorf("status %d: %s", r.StatusCode, text)
+	}
 }
 
 // What a request came to is HTTP's status, and the command's error object.
