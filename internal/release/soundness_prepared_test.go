@@ -28,7 +28,7 @@ func TestSoundnessThroughCopies(t *testing.T) {
 	for kept, forms := range map[bool][]string{false: {"held", "held, least", "held, totals", "totals"}, true: {"whole"}} {
 		wanted := map[string]int{}
 		for _, form := range forms {
-			wanted[form] = soak(2, 40)
+			wanted[form] = soak(2, 12)
 		}
 		for i := 2_000_000; slices.Max(slices.Collect(maps.Values(wanted))) > 0; i++ {
 			x := examples.Example(i)
