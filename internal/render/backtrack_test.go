@@ -2,6 +2,7 @@ package render
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -48,7 +49,6 @@ func ways(p *places, first map[int]int, text string) float64 {
 
 // What is refused has a short text, repeated, whose number of ways is more than a polynomial's, and what is accepted has none.
 func TestBacktracksIsExponential(t *testing.T) {
-	parts := []string{"a", "b", "ab", "ba", "aab", "abb", "abc", "aabb"}
 	refused, accepted := 0, 0
 	property := func(t *rapid.T) {
 		pattern := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "[ab]", ".", "a", "|", "(", "(", ")", ")*", ")+", "*", "?", "+"}), 3, 9).Draw(t, "atoms"), "")
@@ -57,16 +57,26 @@ func TestBacktracksIsExponential(t *testing.T) {
 		}
 		p := &places{rest: pattern}
 		first := p.alternatives(false).first
+		froms := []map[int]int{first}
+		for at := range p.sets { // some text leads to each place
+			froms = append(froms, map[int]int{at: 1})
+		}
 		most := 0.0
-		for _, before := range []string{"", "a", "b", "aa", "ab", "ba", "bb", "aaa", "aab", "aba", "abb", "baa", "bab", "bba", "bbb"} {
-			for _, part := range parts {
-				n := func(times int) float64 { return 1 + ways(p, first, before+strings.Repeat(part, times)) }
+		look := func(part string) {
+			for _, from := range froms {
+				n := func(times int) float64 { return 1 + ways(p, from, strings.Repeat(part, times)) }
 				if less := n(50); less < 1e300 { // of a polynomial of degree 8 it is 2^9
 					most = max(most, n(100)/less)
 				} else {
 					most = less
 				}
 			}
+		}
+		for _, part := range []string{"a", "b", "ab", "ba", "aab", "abb", "abc", "aabb"} {
+			look(part)
+		}
+		for word := 2; backtracks(pattern) && most <= 1<<9 && word < 1<<11; word++ { // a text that is read in several ways may be longer
+			look(strings.NewReplacer("0", "a", "1", "b").Replace(strconv.FormatInt(int64(word), 2)[1:]))
 		}
 		switch got := backtracks(pattern); {
 		case got != (most > 1<<9):
