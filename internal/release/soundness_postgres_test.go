@@ -58,6 +58,7 @@ func TestEnginesAgree(t *testing.T) {
 	}
 	if *agreeingFrom == 0 { // else it is a later part of a run
 		s.special(t)
+		s.narrows(t, 200)
 	}
 	s.agree(t, 20)
 	if *agreeing > 0 {

@@ -97,6 +97,32 @@ func (s *rival) finds(t *testing.T, fault string, first int, planted func(sql st
 	t.Errorf("%s is not found", fault)
 }
 
+// narrows holds what conditions narrow against what the rival makes of them: see leavesRows.
+func (s *rival) narrows(t *testing.T, many int) {
+	t.Helper()
+	x := narrowExample()
+	if err := s.load(t.Context(), x, pipeline{canonical: s.canonical}); err != nil {
+		t.Fatal(err)
+	}
+	e, err := s.open(t.Context(), x, "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	state, err := engine.Fixed(t.Context(), e, []string{"t0"})
+	if err != nil {
+		t.Fatal(hidden(err))
+	}
+	defer state.Close()
+	leavesRows(t, x, many, func(r *stability.Release) (groups, error) {
+		q, err := s.dialect.ReleaseOver(rewrite.Release(r, nil), nil)
+		if err != nil {
+			return nil, err
+		}
+		return exactlyIn(t.Context(), state, q)
+	})
+}
+
 // texts are the rows of a query of texts, as literals.
 func (s *rival) texts(ctx context.Context, query string, columns int) (all [][]string, err error) {
 	rows, err := s.plain.QueryContext(ctx, query)

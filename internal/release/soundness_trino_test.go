@@ -55,6 +55,7 @@ func TestTrinoAgrees(t *testing.T) {
 	}
 	if *agreeingFrom == 0 { // else it is a later part of a run
 		s.special(t)
+		s.narrows(t, 20)
 	}
 	s.agree(t, 100)
 	if *agreeing > 0 {

@@ -138,7 +138,7 @@ func narrowed(r *image, t sqltype.Type, column int, condition plan.Expr) *image 
 		}
 		return r.without(narrowed(r, t, column, in))
 	case plan.In:
-		if ref := widened(e.Args[0]); ref == nil || ref.Index != column {
+		if ref := widened(e.Args[0]); ref == nil || ref.Index != column || !equals(t) {
 			return r
 		}
 		var values []sqltype.Value
@@ -172,6 +172,8 @@ func narrowed(r *image, t sqltype.Type, column int, condition plan.Expr) *image 
 	}
 	_, compared := mirrored[f]
 	switch {
+	case (f == plan.Equal || f == plan.NotEqual) && !equals(t):
+		return r
 	case f == plan.Equal:
 		if v, there := sameValue(l.Value, t); there && r.has(v) {
 			return listOf(v)
@@ -307,6 +309,9 @@ func (r *image) has(v sqltype.Value) bool {
 	x, ok := ordinal(v)
 	return !ok || (r.lower == nil || x.Cmp(r.lower) >= 0) && (r.upper == nil || x.Cmp(r.upper) <= 0)
 }
+
+// equals reports whether sameValue knows of each constant which value of type t equals it. It knows none of single precision.
+func equals(t sqltype.Type) bool { return t.Kind != sqltype.Real }
 
 // sameValue is a constant as a value of type t that equals it; false if there is none.
 func sameValue(v sqltype.Value, t sqltype.Type) (sqltype.Value, bool) {
