@@ -207,20 +207,22 @@ func (g narrowing) statement() (form, condition string) {
 	}), by, of), condition
 }
 
-// TestConditionsLeaveRowsAsTheyAre holds what conditions narrow against what DuckDB makes of them: see leavesRows.
+// TestConditionsLeaveRowsAsTheyAre holds what conditions narrow against what DuckDB makes of them: see leavesRows and excludesRows.
 func TestConditionsLeaveRowsAsTheyAre(t *testing.T) {
 	t.Parallel()
 	m, x := newMachines(t), narrowExample()
 	if err := m.load(t.Context(), x, pipeline{}); err != nil {
 		t.Fatal(err)
 	}
-	leavesRows(t, x, soak(300, 20_000), func(r *stability.Release) (groups, error) {
+	exact := func(r *stability.Release) (groups, error) {
 		_, q, _, err := pipeline{}.query(r, nil)
 		if err != nil {
 			return nil, err
 		}
 		return exactGroups(t.Context(), m.plain, "d", q, agreedSalt, 0, 1)
-	})
+	}
+	leavesRows(t, x, soak(200, 20_000), exact)
+	excludesRows(t, x, soak(150, 20_000), exact)
 }
 
 // leavesRows wants of an engine that an answer has the groups and the values that it has where nothing is narrowed, since the same condition
@@ -267,6 +269,58 @@ func leavesRows(t *testing.T, x *example, many int, exact func(*stability.Releas
 	t.Logf("%d accepted, %d narrowed", accepted, narrowed)
 	if narrowed*6 < accepted || accepted < many/2 {
 		t.Errorf("of %d statements, %d accepted, %d are narrowed: the test is weak", many, accepted, narrowed)
+	}
+}
+
+// excludesRows wants that an engine finds no row which meets two conditions that are said to exclude each other: a cost is shared by that.
+func excludesRows(t *testing.T, x *example, many int, exact func(*stability.Release) (groups, error)) {
+	cat, err := catalog.Parse("catalog.toml", x.text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	excluded, met := 0, 0
+	for n := range many {
+		drawn := rapid.Custom(func(t *rapid.T) [2]string {
+			g := narrowing{draws{t}}
+			on := pick(g.draws, narrowColumns[:len(narrowColumns)-1])
+			a := g.condition(on, 1)
+			return [2]string{a, pick(g.draws, []string{g.condition(on, 1), g.condition(on, 0), "NOT (" + a + ")"})}
+		}).Example(n)
+		statement := fmt.Sprintf("SELECT count(*) FILTER (WHERE (%[1]s) AND (%[2]s)), count(*) FILTER (WHERE %[1]s), sum((%[2]s)::int) FROM t0", drawn[0], drawn[1])
+		certificate, err := certify(statement, cat)
+		if _, refused := errors.AsType[*diagnostic.Diagnostic](err); refused {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := certificate.Releases[0]
+		said := slices.ContainsFunc(r.Exclusive, func(set []int) bool {
+			return slices.Contains(set, r.Aggregates[1].Components[0]) && slices.Contains(set, r.Aggregates[2].Components[0])
+		})
+		if !said {
+			continue
+		}
+		found, err := exact(r)
+		if lacks(err) {
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s\n%v", statement, err)
+		}
+		excluded++
+		for _, g := range found {
+			if g.values[r.Aggregates[0].Components[0]].Sign() != 0 {
+				t.Errorf("%s and %s exclude each other, but not of %v rows", drawn[0], drawn[1], g.values[r.Aggregates[0].Components[0]])
+			}
+			if g.values[r.Aggregates[1].Components[0]].Sign() != 0 {
+				met++
+			}
+		}
+	}
+	t.Logf("of %d pairs of conditions %d exclude each other, and %d have rows", many, excluded, met)
+	if met*20 < many {
+		t.Error("the test is weak")
 	}
 }
 

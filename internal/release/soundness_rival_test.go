@@ -97,7 +97,7 @@ func (s *rival) finds(t *testing.T, fault string, first int, planted func(sql st
 	t.Errorf("%s is not found", fault)
 }
 
-// narrows holds what conditions narrow against what the rival makes of them: see leavesRows.
+// narrows holds what conditions narrow against what the rival makes of them: see leavesRows and excludesRows.
 func (s *rival) narrows(t *testing.T, many int) {
 	t.Helper()
 	x := narrowExample()
@@ -114,13 +114,15 @@ func (s *rival) narrows(t *testing.T, many int) {
 		t.Fatal(hidden(err))
 	}
 	defer state.Close()
-	leavesRows(t, x, many, func(r *stability.Release) (groups, error) {
+	exact := func(r *stability.Release) (groups, error) {
 		q, err := s.dialect.ReleaseOver(rewrite.Release(r, nil), nil)
 		if err != nil {
 			return nil, err
 		}
 		return exactlyIn(t.Context(), state, q)
-	})
+	}
+	leavesRows(t, x, many, exact)
+	excludesRows(t, x, many, exact)
 }
 
 // texts are the rows of a query of texts, as literals.

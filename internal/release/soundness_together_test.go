@@ -145,19 +145,25 @@ var exclusiveStatements = []string{
 	"SELECT k, j, countif(i > 4), countif(NOT (i > 4)) FROM t0 GROUP BY ROLLUP (k, j)",
 }
 
+// exclusiveExample has a unit with many rows under each condition, and values that are missing.
+func exclusiveExample(statement string) *example {
+	x := stageExample(statement)
+	x.d["t0"] = slices.DeleteFunc(x.d["t0"], func(r row) bool { return r[0] == "1" })
+	for n := range 6 {
+		for _, value := range []any{"0", "1", "6", "9", "9", nil, "12", "-5"} {
+			x.d["t0"] = append(x.d["t0"], row{"1", value, fmt.Sprint(n), fmt.Sprint(n)})
+		}
+	}
+	return x
+}
+
 // TestExclusiveComponentsAreSound holds noise whose cost is shared by components of which each row adds to one against a unit that has many rows under each condition, and
 // values that are missing. Where a row adds to all of them none moves farther than it may alone.
 func TestExclusiveComponentsAreSound(t *testing.T) {
 	t.Parallel()
 	m := newMachines(t)
 	for _, statement := range exclusiveStatements {
-		x := stageExample(statement)
-		x.d["t0"] = slices.DeleteFunc(x.d["t0"], func(r row) bool { return r[0] == "1" })
-		for n := range 6 {
-			for _, value := range []any{"0", "1", "6", "9", "9", nil, "12", "-5"} {
-				x.d["t0"] = append(x.d["t0"], row{"1", value, fmt.Sprint(n), fmt.Sprint(n)})
-			}
-		}
+		x := exclusiveExample(statement)
 		cat, err := catalog.Parse("catalog.toml", x.text)
 		if err != nil {
 			t.Fatal(err)
@@ -188,7 +194,7 @@ func TestExclusiveComponentsAreSound(t *testing.T) {
 	}
 }
 
-// special holds a rival against shared noise and against stages, for constants that could have been released: none, and many.
+// special holds a rival against noise and costs that are shared and against stages, for constants that could have been released: none, and many.
 func (s *rival) special(t *testing.T) {
 	t.Helper()
 	var c coverage
@@ -196,7 +202,12 @@ func (s *rival) special(t *testing.T) {
 		if err := s.check(ctx, sharedExample(), &c); err != nil {
 			return err
 		}
-		x := stageExample("")
+		x := exclusiveExample("")
+		x.statements = exclusiveStatements
+		if err := s.check(ctx, x, &c); err != nil {
+			return err
+		}
+		x = stageExample("")
 		x.statements = stageStatements
 		s.stages = func(of *stability.Certificate, which int) render.Stages {
 			over := render.Stages{}
@@ -221,7 +232,7 @@ func (s *rival) special(t *testing.T) {
 	if err := holds(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s.lacking > 0 || s.compared-before < 2*len(stageStatements) {
+	if s.lacking > 0 || s.compared-before < len(exclusiveStatements)+2*len(stageStatements) {
 		t.Errorf("%s lacks %d, and %d are compared", s.name, s.lacking, s.compared-before)
 	}
 	s.bent = sumOfMissing
@@ -231,5 +242,15 @@ func (s *rival) special(t *testing.T) {
 		t.Errorf("planted: missing values are summed: %v", err)
 	} else {
 		t.Logf("planted: missing values are summed: %s", v.what)
+	}
+	s.bent = func(b *plan.Bounded) {
+		for i := range b.Contributions {
+			b.Contributions[i].Value = &plan.Literal{Value: int64(1), T: sqltype.Of(sqltype.Bigint)}
+		}
+	}
+	if err := s.check(t.Context(), exclusiveExample(exclusiveStatements[0]), &c); !errors.As(err, &v) {
+		t.Errorf("planted: a row adds to each column: %v", err)
+	} else {
+		t.Logf("planted: a row adds to each column: %s", v.what)
 	}
 }
