@@ -93,6 +93,9 @@ func (s *statement) notes() []string {
 				case len(k.Domain) > 0:
 					note(fmt.Sprintf("%s: rows outside the public domain, and NULL, are left out", s.keyName(k)))
 				}
+				if text := outerBuckets(k); text != "" {
+					note(s.keyName(k) + ": " + text)
+				}
 			}
 		}
 	}

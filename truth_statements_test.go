@@ -229,6 +229,14 @@ SELECT n, count(*) AS m FROM (SELECT person, least(count(*), 8) AS n FROM visits
 SELECT avg(least(greatest(s, 0), 8000)) FROM (SELECT sum(cost) AS s FROM visits GROUP BY person) t
 SELECT p.sex, avg(least(m, 1000)) FROM people p JOIN (SELECT person, max(cost) AS m FROM visits GROUP BY person) t ON t.person = p.id GROUP BY 1
 SELECT dept, avg(cost) FROM (SELECT *, row_number() OVER (PARTITION BY person ORDER BY seen DESC) AS k FROM visits) t WHERE k = 1 GROUP BY dept
+SELECT dept, avg(cost), count(*) FROM (SELECT DISTINCT ON (person) * FROM visits ORDER BY person, seen DESC, dept, cost, bill) t GROUP BY dept
+SELECT dept, count(*) FROM (SELECT DISTINCT ON (person, urgent) dept, urgent FROM visits ORDER BY urgent, person, seen, dept) t GROUP BY dept
+SELECT DISTINCT ON (dept) dept, urgent, count(*) AS n FROM visits GROUP BY dept, urgent ORDER BY dept, n DESC, urgent
+SELECT to_char(seen, 'HH24:00'), count(*) FROM visits GROUP BY 1
+SELECT initcap(trim(both 'E' FROM dept)), count(*) FROM visits GROUP BY 1
+SELECT width_bucket(age, ARRAY[0, 45, 65]), count(*) FROM visits WHERE age > 0 GROUP BY 1 HAVING count(*) > 0.5
+SELECT count(*) FROM visits WHERE note LIKE ANY (ARRAY['a%', '%b']) OR note !~ ALL (ARRAY['^c', '[0-9]$'])
+SELECT regexp_count(note, '[a-z]+'), count(*) FROM visits GROUP BY 1
 SELECT avg(least(greatest(gap, 0), 365)) FROM (SELECT day - lag(day) OVER (PARTITION BY person ORDER BY day, visit) AS gap FROM visits) t
 SELECT count(*) FROM (SELECT person, dept FROM visits GROUP BY person, dept) t
 SELECT count(*) FROM (SELECT DISTINCT person, dept FROM visits) t

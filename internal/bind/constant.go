@@ -77,8 +77,8 @@ func parseNumeric(t sqltype.Type, s string) (sqltype.Value, string) {
 }
 
 var (
-	intervalPart = regexp.MustCompile(`^\s*([+-]?)(\d{1,18})(?:\.(\d{1,6})\d*)?\s*([a-z]+)`)
-	intervalTime = regexp.MustCompile(`^\s*([+-]?)(\d{1,9}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?`)
+	intervalPart = regexp.MustCompile(`^\s*([+-]?)\s*(\d{1,18})(?:\.(\d{1,6})\d*)?\s*([a-z]+)`)
+	intervalTime = regexp.MustCompile(`^\s*([+-]?)\s*(\d{1,9}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?`)
 )
 
 // intervalUnits gives each unit in months, days or microseconds.

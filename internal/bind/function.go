@@ -228,6 +228,9 @@ func numeric(e *sqlparse.Call, a plan.Expr) plan.Expr {
 		if isPoint(a.Type().Kind) {
 			refuse(d.Try("convert it: extract(epoch FROM x) is its seconds, of which to_timestamp(CAST(... AS bigint)) makes a timestamp again"))
 		}
+		if a.Type().Kind == sqltype.IntervalKind {
+			refuse(d.Try("write extract(epoch FROM x) for its seconds, divided by 86400 for days"))
+		}
 		refuse(d.Try("convert it with CAST"))
 	}
 	return a

@@ -123,13 +123,22 @@ func (b *binder) orderedSelect(sel *sqlparse.Select, order []sqlparse.OrderItem,
 	}
 	outputs, outputNames := slices.Clone(s.items), slices.Clone(s.names)
 	var keys []plan.SortKey
+	var on []int
+	for _, e := range sel.On {
+		i := s.orderColumn(e, &outputs)
+		if i >= len(outputNames) {
+			outputNames = append(outputNames, "on")
+		}
+		checkOrdered(outputs[i].Type(), e.Place(), "DISTINCT ON")
+		on = append(on, i)
+	}
 	for _, o := range order {
 		i := s.orderColumn(o.Expr, &outputs)
 		if i >= len(outputNames) {
 			outputNames = append(outputNames, "order")
 		}
 		checkOrdered(outputs[i].Type(), o.Expr.Place(), "ORDER BY")
-		if i >= len(s.items) && sel.Distinct {
+		if i >= len(s.items) && sel.Distinct && on == nil {
 			refuse(diagnostic.New("D029", o.Expr.Place(), "with SELECT DISTINCT, ORDER BY must be in the select list").
 				Try("select it too, or put the query into FROM and sort around it").
 				Because("a distinct row stands for many rows, and so for many values of the key"))
@@ -139,7 +148,11 @@ func (b *binder) orderedSelect(sel *sqlparse.Select, order []sqlparse.OrderItem,
 	}
 	project := s.assemble(outputs, outputNames)
 	var n plan.Node = project
-	if sel.Distinct {
+	switch {
+	case on != nil:
+		n = firstOfEach(n, sel, on, keys)
+		b.count(sel.Span)
+	case sel.Distinct:
 		n = b.distinct(n, sel.Span)
 	}
 	if len(keys) > 0 {
@@ -172,6 +185,41 @@ func (s *selection) orderColumn(e sqlparse.Expr, outputs *[]plan.Expr) int {
 	}
 	*outputs = append(*outputs, key)
 	return len(*outputs) - 1
+}
+
+// firstOfEach is DISTINCT ON: of the rows that agree in some columns it keeps the first by ORDER BY, whose row_number() is 1. So it
+// may stand over released rows, and over private ones within a unit.
+func firstOfEach(n plan.Node, sel *sqlparse.Select, on []int, keys []plan.SortKey) plan.Node {
+	left := map[int]bool{}
+	for _, i := range on {
+		left[i] = true
+	}
+	for _, k := range keys {
+		if i := k.Expr.(*plan.Ref).Index; len(left) > 0 && !slices.Contains(on, i) {
+			refuse(diagnostic.New("D029", k.Expr.Place(), "ORDER BY does not begin with the expressions of DISTINCT ON").
+				Because("the first row of those that agree is kept, so that they are sorted first").Try("write ORDER BY with them first, and then what orders the rows of each"))
+		} else {
+			delete(left, i)
+		}
+	}
+	at := sel.On[0].Place()
+	if !slices.ContainsFunc(keys, func(k plan.SortKey) bool { return !slices.Contains(on, k.Expr.(*plan.Ref).Index) }) {
+		refuse(diagnostic.New("D029", at, "ORDER BY does not say which row DISTINCT ON keeps").
+			Because("it could be any of those that agree").Try("write ORDER BY with the expressions of DISTINCT ON first, and then what orders the rows of each; or SELECT DISTINCT"))
+	}
+	of := refsTo(n)
+	f := plan.WindowFunction{Function: plan.RowNumber, Order: keys, Name: "DISTINCT ON", Type: typeOf(sqltype.Bigint), Span: at}
+	for _, i := range on {
+		f.Partition = append(f.Partition, of[i])
+	}
+	w := &plan.Window{Input: n, Functions: []plan.WindowFunction{f}, Span: at}
+	place := &plan.Ref{Index: len(of), Name: f.Name, T: f.Type, Span: at}
+	first := &plan.Filter{Input: w, Condition: boolean(plan.Equal, at, place, &plan.Literal{Value: int64(1), T: f.Type, Span: at}), Span: at}
+	out := &plan.Project{Input: first, Exprs: of, Span: sel.Span}
+	for _, c := range n.Columns() {
+		out.Names = append(out.Names, c.Name)
+	}
+	return out
 }
 
 // distinct keeps one of equal rows.

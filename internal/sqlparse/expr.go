@@ -3,6 +3,7 @@ package sqlparse
 import (
 	"cmp"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -66,7 +67,7 @@ func (c *converter) unmodelled(n *pg.Node) *diagnostic.Diagnostic {
 		at := c.start(n.SqlvalueFunction.Location)
 		return c.unstable(at, strings.ToLower(c.text[at.Start:at.End]))
 	case *pg.Node_RowExpr:
-		return c.expression(c.start(n.RowExpr.Location), "rows of values are not supported").Try("compare column by column; with a subquery write EXISTS (SELECT ... WHERE x = a AND y = b)")
+		return c.expression(c.start(n.RowExpr.Location), "rows of values are not supported").Try("compare column by column; with a subquery write EXISTS (SELECT ... WHERE x = a AND y = b); in place of count(DISTINCT (a, b)) write count(DISTINCT a || ' ' || b)")
 	case *pg.Node_AArrayExpr:
 		return c.expression(c.start(n.AArrayExpr.Location), "arrays are not supported").Try("for a list of values write IN (...)")
 	case *pg.Node_AIndirection:
@@ -75,7 +76,7 @@ func (c *converter) unmodelled(n *pg.Node) *diagnostic.Diagnostic {
 			kind = '['
 		}
 		return c.expression(c.find(c.index(c.place.Start), kind), "subscripts and fields of values are not supported").
-			Try("ask the owner to declare the value as a column of its own; a table's column is written table.column")
+			Try("of a quantile name the fraction itself; a part of a text is split_part(x, ',', 2); a table's column is written table.column")
 	case *pg.Node_CollateClause:
 		return c.expression(c.start(n.CollateClause.Location), "COLLATE is not supported").
 			Because("text compares by its bytes, the same on every engine").Try("leave COLLATE out; lower(x) compares without case")
@@ -224,6 +225,9 @@ func (c *converter) operator(e *pg.A_Expr) Expr {
 				return x
 			}
 		}
+		if x := c.eachOf(e, op, at); x != nil {
+			return x
+		}
 		c.refuse(c.quantified(at))
 	}
 	c.refuse(c.expression(at, "this operator is not supported").Try("%s", otherOperators))
@@ -299,7 +303,47 @@ func (c *converter) castSpan(t *pg.TypeCast) diagnostic.Span {
 }
 
 func (c *converter) quantified(at diagnostic.Span) *diagnostic.Diagnostic {
-	return c.expression(at, "comparison with ANY or ALL is not supported").Try("= ANY and <> ALL are answered, which are IN and NOT IN; for the others compare with min or max")
+	return c.expression(at, "comparison with ANY or ALL is not supported").Try("= ANY and <> ALL are answered, and of a column x LIKE ANY (ARRAY['a%%', 'b%%']) and the like; for the others compare with min or max")
+}
+
+// mostQuantified bounds how often the left side of a comparison with ANY or ALL is written out.
+const mostQuantified = 100
+
+// eachOf is x LIKE ANY (ARRAY[a, b]), or another operator, which is x LIKE a OR x LIKE b; of ALL it is AND. It is nil of anything but the elements of an
+// array, and of a left side that is more than a column or a function of columns: it is written once for each element.
+func (c *converter) eachOf(e *pg.A_Expr, op string, at diagnostic.Span) Expr {
+	list := e.Rexpr.GetAArrayExpr()
+	plain := func(n *pg.Node) bool { return n.GetColumnRef() != nil || n.GetAConst() != nil }
+	left := e.Lexpr
+	if list == nil || len(list.Elements) == 0 || len(list.Elements) > mostQuantified ||
+		!plain(left) && (left.GetFuncCall() == nil || slices.ContainsFunc(left.GetFuncCall().Args, func(n *pg.Node) bool { return !plain(n) })) {
+		return nil
+	}
+	whole := c.spanOf(at.Join(c.start(list.Location)).Join(c.start(list.ListEnd)), c.expr(left))
+	one := func(n *pg.Node) Expr {
+		switch op {
+		case "~~", "!~~", "~~*", "!~~*":
+			return &Like{Arg: c.expr(left), Pattern: c.expr(n), Not: op[0] == '!', Insensitive: strings.HasSuffix(op, "*"), Span: whole}
+		}
+		x := c.infix(&pg.A_Expr{Lexpr: left, Rexpr: n, Location: e.Location}, op, at)
+		if b, ok := x.(*Binary); ok {
+			b.Span = whole
+		}
+		return x
+	}
+	word := "or"
+	if e.Kind == pg.A_Expr_Kind_AEXPR_OP_ALL {
+		word = "and"
+	}
+	var chain func(list []*pg.Node) Expr
+	chain = func(list []*pg.Node) Expr {
+		if len(list) == 1 {
+			return one(list[0])
+		}
+		half := (len(list) + 1) / 2
+		return &Binary{Op: word, Left: chain(list[:half]), Right: chain(list[half:]), OpSpan: at, Span: whole}
+	}
+	return chain(list.Elements)
 }
 
 // spanOf returns the span of an expression with its own token and operands.

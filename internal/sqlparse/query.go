@@ -198,14 +198,12 @@ func (c *converter) selectBody(s *pg.SelectStmt, i int) (Body, int) {
 		b.Privacy = c.priced
 	}
 	i++
-	for _, n := range s.DistinctClause {
-		if n.GetNode() != nil {
-			c.refuse(c.clause(c.between(i, i+1), "DISTINCT ON is not supported").
-				Because("which row it keeps depends on other people's rows").Try("GROUP BY the keys, with min or max of the rest"))
-		}
-	}
 	if c.at(i).kind == pg.Token_ALL || c.at(i).kind == pg.Token_DISTINCT {
 		i++
+	}
+	if len(s.DistinctClause) > 0 && s.DistinctClause[0].GetNode() != nil { // DISTINCT ON (...)
+		b.On, _ = c.exprs(s.DistinctClause, i+2)
+		i = c.closing(i+1) + 1
 	}
 	if len(s.TargetList) == 0 {
 		c.refuse(c.clause(b.Span, "the select list is empty").Try("name what is asked for, as in SELECT count(*)"))

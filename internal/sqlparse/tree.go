@@ -41,6 +41,7 @@ type Body interface{ body() }
 // A Select is SELECT ... FROM ... WHERE ... GROUP BY ... HAVING.
 type Select struct {
 	Distinct bool
+	On       []Expr // of DISTINCT ON
 	Items    []Item
 	From     []TableExpr // comma-separated
 	Where    Expr

@@ -25,8 +25,10 @@ func (f *facts) domainOf(n plan.Node, e plan.Expr) []*catalog.PublicDomain {
 		return []*catalog.PublicDomain{{Values: []sqltype.Value{e.Value}}}
 	case *plan.Case:
 		results := make([]plan.Expr, 0, len(e.Whens)+1)
-		for _, w := range e.Whens {
-			results = append(results, w.Result)
+		for i, w := range e.Whens {
+			if !f.emptyBucket(n, e.Whens, i) {
+				results = append(results, w.Result)
+			}
 		}
 		if e.Else != nil {
 			results = append(results, e.Else)
@@ -79,6 +81,39 @@ func (f *facts) unionOf(n plan.Node, t sqltype.Type, es []plan.Expr) []*catalog.
 		union = joined(union, d)
 	}
 	return union
+}
+
+// emptyBucket reports whether no value within the declared bounds is in a bucket of width_bucket(x, ARRAY[...]). Other CASEs keep
+// what their author wrote: bind marks these conditions as written by nobody.
+func (f *facts) emptyBucket(n plan.Node, whens []plan.When, i int) bool {
+	compared := func(i int) (*plan.Call, *big.Rat) {
+		c, ok := whens[i].Condition.(*plan.Call)
+		if !ok || len(c.Args) != 2 || c.Span.Start != c.Span.End || c.Function != plan.Less && c.Function != plan.GreaterOrEqual {
+			return nil, nil
+		}
+		threshold, ok := c.Args[1].(*plan.Literal)
+		if !ok {
+			return nil, nil
+		}
+		at, _ := extent(threshold.Value)
+		return c, at
+	}
+	c, threshold := compared(i)
+	if threshold == nil {
+		return false
+	}
+	r := f.rangeOf(n, c.Args[0])
+	if c.Function == plan.GreaterOrEqual {
+		return r.upper != nil && r.upper.Cmp(threshold) < 0
+	}
+	if r.lower != nil && r.lower.Cmp(threshold) >= 0 {
+		return true
+	}
+	if i == 0 || r.upper == nil {
+		return false
+	}
+	_, before := compared(i - 1)
+	return before != nil && r.upper.Cmp(before) < 0
 }
 
 // joined is the union of two domains, with every part once.

@@ -16,7 +16,6 @@ import (
 var followed = [][3]string{
 	{"SELECT count(*) FROM visits WHERE age < ANY (SELECT floor FROM departments)", "for the others compare with min or max", "SELECT count(*) FROM visits WHERE age < (SELECT max(floor) FROM departments)"},
 	{"SELECT count(*) FROM visits WHERE age <> ANY (SELECT floor FROM departments)", "= ANY and <> ALL are answered", "SELECT count(*) FROM visits WHERE age <> ALL (SELECT floor FROM departments)"},
-	{"SELECT DISTINCT ON (department) department, age FROM visits", "GROUP BY the keys, with min or max of the rest", "SELECT department, max(age) FROM visits GROUP BY department"},
 	{"SELECT sum(age) OVER (GROUPS 1 PRECEDING) FROM visits", "add ORDER BY to the window, or write ROWS", "SELECT count(*) FROM (SELECT sum(age) OVER (PARTITION BY patient_id ORDER BY age GROUPS 1 PRECEDING) FROM visits) AS t"},
 	{"SELECT count(*) FROM visits WHERE seen_at AT TIME ZONE 'UTC' > '2025-03-01'", "x + INTERVAL '2 hours'", "SELECT count(*) FROM visits WHERE seen_at + INTERVAL '2 hours' > '2025-03-01'"},
 	{"SELECT department, age FROM visits GROUP BY department", "add it to GROUP BY, or aggregate it", "SELECT department, age, avg(age) FROM visits GROUP BY department, age"},
@@ -151,6 +150,13 @@ var followed = [][3]string{
 	{"SELECT CAST(age AS numeric(50,2)) FROM visits GROUP BY age", "numeric(p,s) with at most 38 digits", "SELECT CAST(age AS numeric(38,2)), CAST(age AS double precision), CAST(age AS smallint), CAST(age AS real), CAST(age AS varchar(3)) FROM visits GROUP BY age"},
 	{"SELECT avg(date_diff(age, DATE '2025-01-01', DAY)) FROM visits", "date_diff(later, earlier, DAY)", "SELECT avg(date_diff(seen_at, TIMESTAMP '2025-01-01', DAY)) FROM visits"},
 	{"SELECT count(regexp_replace(note, '(a)(b)(c)(d)(e)(f)(g)(h)', '')) FROM visits", "(?:...)", "SELECT count(regexp_replace(note, '(?:a)(?:b)(?:c)(?:d)(?:e)(?:f)(g)(h)', '')) FROM visits"},
+	{"SELECT (string_to_array(department, ' '))[1], count(*) FROM visits GROUP BY 1", "split_part(x, ',', 2)", "SELECT split_part(department, ' ', 1), count(*) FROM visits GROUP BY 1"},
+	{"SELECT count(*) FROM visits WHERE trim(lower(department)) LIKE ANY (ARRAY['a%', 'b%'])", "x LIKE ANY (ARRAY['a%', 'b%'])", "SELECT count(*) FROM visits WHERE department LIKE ANY (ARRAY['a%', 'b%'])"},
+	{"SELECT count(DISTINCT (department, age)) FROM visits", "count(DISTINCT a || ' ' || b)", "SELECT count(DISTINCT department || ' ' || age::text) FROM visits"},
+	{"SELECT avg(gap) FROM (SELECT seen_at - lag(seen_at) OVER (PARTITION BY patient_id ORDER BY seen_at) AS gap FROM visits) AS t", "extract(epoch FROM x)",
+		"SELECT avg(extract(epoch FROM gap) / 86400) FROM (SELECT seen_at - lag(seen_at) OVER (PARTITION BY patient_id ORDER BY seen_at) AS gap FROM visits) AS t"},
+	{"SELECT DISTINCT ON (department) department, count(*) FROM visits GROUP BY department", "ORDER BY with the expressions of DISTINCT ON first", "SELECT DISTINCT ON (department) department, count(*) FROM visits GROUP BY department ORDER BY department, count(*)"},
+	{"SELECT DISTINCT ON (department) department, count(*) FROM visits GROUP BY department ORDER BY count(*)", "ORDER BY with them first", "SELECT DISTINCT ON (department) department, count(*) FROM visits GROUP BY department ORDER BY department, count(*) DESC"},
 	{"SELECT count(*) FROM visits WHERE age > $1", "write the constant itself", "SELECT count(*) FROM visits WHERE age > 3"},
 }
 

@@ -23,7 +23,7 @@ func applied(e *plan.Call, args []sqltype.Value) (v sqltype.Value, known bool) {
 			}
 		}
 		return v, true
-	case plan.Lower, plan.Upper, plan.Length, plan.LeftPart, plan.RightPart, plan.Substring, plan.Concat, plan.Replace, plan.SplitPart, plan.CodePoint:
+	case plan.Trim, plan.TrimLeft, plan.TrimRight, plan.InitCap, plan.Lower, plan.Upper, plan.Length, plan.LeftPart, plan.RightPart, plan.Substring, plan.Concat, plan.Replace, plan.SplitPart, plan.CodePoint:
 		return appliedText(e, args)
 	case plan.DateTrunc, plan.Extract, plan.AddDays, plan.SubtractDays, plan.AddInterval:
 		return appliedTime(e, args)
@@ -202,6 +202,14 @@ func appliedText(e *plan.Call, args []sqltype.Value) (v sqltype.Value, known boo
 			return strings.ToLower(s), true
 		}
 		return strings.ToUpper(s), true
+	case plan.Trim:
+		return strings.Trim(s, text(1)), true
+	case plan.TrimLeft:
+		return strings.TrimLeft(s, text(1)), true
+	case plan.TrimRight:
+		return strings.TrimRight(s, text(1)), true
+	case plan.InitCap:
+		return inWords(s)
 	case plan.Length:
 		return int64(utf8.RuneCountInString(s)), true
 	case plan.CodePoint:
@@ -245,6 +253,23 @@ func appliedText(e *plan.Call, args []sqltype.Value) (v sqltype.Value, known boo
 		return parts[n-1], true
 	}
 	return "", true
+}
+
+// inWords has the first letter of each word large and the others small; only of ASCII is known what a word is.
+func inWords(s string) (sqltype.Value, bool) {
+	out := []byte(strings.ToLower(s))
+	within := false
+	for i, b := range out {
+		letter, digit := 'a' <= b && b <= 'z', '0' <= b && b <= '9'
+		if b > 126 {
+			return nil, false
+		}
+		if letter && !within {
+			out[i] -= 'a' - 'A'
+		}
+		within = letter || digit
+	}
+	return string(out), true
 }
 
 // appliedTime computes with dates and timestamps.

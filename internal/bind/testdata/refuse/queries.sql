@@ -101,3 +101,5 @@ SELECT count(*) FROM visits v WHERE cost > (SELECT avg(cost) FROM visits w WHERE
 SELECT count(*) FROM visits v WHERE cost > (SELECT w.age /* ERROR D014 "neither aggregated" */ + avg(cost) FROM visits w WHERE w.age = v.age);
 SELECT count(*) FROM visits v WHERE cost > (SELECT avg(cost) + v.age /* ERROR D022 "around the subquery" */ FROM visits w WHERE w.patient_id = v.patient_id);
 SELECT department, (SELECT max(floor) FROM departments d WHERE d.name = v.department) /* ERROR D014 "neither aggregated" */, count(*) FROM visits v GROUP BY department;
+SELECT DISTINCT ON (department /* ERROR D029 "does not say which row" */) department, count(*) FROM visits GROUP BY department ORDER BY department;
+SELECT DISTINCT ON (department) department, count(*) FROM visits GROUP BY department ORDER BY count( /* ERROR D029 "does not begin" */ *), department;

@@ -1,4 +1,3 @@
-SELECT DISTINCT ON /* ERROR D006 "DISTINCT ON" */ (a) a, b FROM t;
 SELECT a INTO b /* ERROR D006 "SELECT INTO" */ FROM t;
 SELECT a FROM t FOR UPDATE /* ERROR D006 "cannot be locked" */;
 SELECT a FROM t FOR SHARE /* ERROR D006 "cannot be locked" */ OF t NOWAIT;
