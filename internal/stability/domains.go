@@ -102,7 +102,10 @@ func (f *facts) emptyBucket(n plan.Node, whens []plan.When, i int) bool {
 	if threshold == nil {
 		return false
 	}
-	r := f.rangeOf(n, c.Args[0])
+	if f.declared == nil {
+		f.declared = newFacts()
+	}
+	r := f.declared.rangeOf(n, c.Args[0]) // groups follow from what is declared, not from what was found: see Found
 	if c.Function == plan.GreaterOrEqual {
 		return r.upper != nil && r.upper.Cmp(threshold) < 0
 	}

@@ -21,6 +21,8 @@ type facts struct {
 	work    int // how many values images have looked at
 	found   *Found
 
+	declared *facts // of ranges where nothing was found, once they are asked for
+
 	compared int // how many values conditions were compared with: see narrowed
 
 	public Public
