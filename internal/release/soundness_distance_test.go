@@ -94,6 +94,20 @@ func measure(r *stability.Release, d, e groups, allowed int64) (out distance) {
 			return fail("component %d is at an L1 distance of %v and an L2² of %v, the certificate says %v and %v", i, &total[i], &squares[i], l1.RatString(), l2.RatString())
 		}
 	}
+	for _, set := range r.Exclusive { // all groups together, as the noise of such components hides them
+		if allowed == 0 {
+			break
+		}
+		norm, square := new(big.Int), new(big.Int)
+		for _, i := range set {
+			norm.Add(norm, &total[i])
+			square.Add(square, &squares[i])
+		}
+		l1, l2 := r.VectorDistances(r.Components[set[0]].PerGroup, [...]privacy.Neighbours{1: privacy.AddRemove, 2: privacy.ReplaceOne}[allowed])
+		if new(big.Rat).SetInt(norm).Cmp(l1) > 0 || new(big.Rat).SetInt(square).Cmp(l2) > 0 {
+			return fail("components %d are at an L1 distance of %v and an L2² of %v together, not %v and %v", set, norm, square, l1.RatString(), l2.RatString())
+		}
+	}
 	out.moved = changed > 0
 	return out
 }
@@ -203,6 +217,19 @@ func (m *machines) column(ctx context.Context, schema string, d *catalog.PublicD
 // summed is a release with the components of its own query: TestTreesAreSound looks at trees.
 func summed(r *stability.Release) *stability.Release {
 	copied := *r
-	copied.Components = slices.DeleteFunc(slices.Clone(r.Components), func(c stability.Component) bool { return c.Kind == stability.Tree })
+	copied.Components, copied.Exclusive = nil, nil
+	at := make([]int, len(r.Components)) // of each of them there
+	for i, c := range r.Components {
+		if at[i] = len(copied.Components); c.Kind != stability.Tree {
+			copied.Components = append(copied.Components, c)
+		}
+	}
+	for _, set := range r.Exclusive { // of which none is a tree
+		moved := make([]int, len(set))
+		for n, i := range set {
+			moved[n] = at[i]
+		}
+		copied.Exclusive = append(copied.Exclusive, moved)
+	}
 	return &copied
 }

@@ -36,11 +36,27 @@ type grammar struct {
 	names int
 	with  []string
 	ctes  []relation
+
+	pivots bool // releases have aggregates of which a row adds to one at most
 }
 
 func (g draws) statement(x *example) string {
 	s := &grammar{draws: g, x: x}
-	body := s.answer()
+	return s.whole(s.answer())
+}
+
+// pivotStatement is a release, or grouping sets, with such aggregates.
+func (g draws) pivotStatement(x *example) string {
+	s := &grammar{draws: g, x: x, pivots: true}
+	if s.one(3) {
+		return s.whole(s.sets())
+	}
+	sql, _ := s.release()
+	return s.whole(sql)
+}
+
+// whole is a statement with what its body reads.
+func (s *grammar) whole(body string) string {
 	if len(s.with) > 0 {
 		return "WITH " + strings.Join(s.with, ", ") + " " + body
 	}
@@ -87,6 +103,9 @@ func (s *grammar) sets() string {
 	for range 1 + s.n(3) {
 		items = append(items, s.aggregate(r, a, f))
 	}
+	if s.pivots {
+		items = append(items, s.pivot(f)...)
+	}
 	form := pick(s.draws, []string{"ROLLUP (%s, %s)", "CUBE (%s, %s)", "GROUPING SETS ((%[2]s), (%[1]s))", "%s, ROLLUP (%s)", "GROUPING SETS ((), (%[1]s), (%[1]s, %[2]s), (%[1]s))"})
 	return fmt.Sprintf("SELECT %s FROM %s AS %s%s GROUP BY %s", strings.Join(items, ", "), r.sql, a, s.where(r, a, f), fmt.Sprintf(form, keys[0], keys[1]))
 }
@@ -123,6 +142,9 @@ func (s *grammar) release() (sql string, n int) {
 	}
 	for range 1 + s.n(3) {
 		items = append(items, s.aggregate(r, a, f))
+	}
+	if s.pivots {
+		items = append(items, s.pivot(f)...)
 	}
 	sql = fmt.Sprintf("SELECT %s FROM %s AS %s%s", strings.Join(items, ", "), r.sql, a, s.where(r, a, f))
 	if len(keys) > 0 {
@@ -196,6 +218,15 @@ func (s *grammar) aggregate(r relation, alias string, f []field) string {
 		out += fmt.Sprintf(" FILTER (WHERE %s)", s.condition(f, 1))
 	}
 	return out
+}
+
+// pivot are two aggregates of which a row adds to one at most.
+func (s *grammar) pivot(f []field) []string {
+	c := s.condition(f, 1)
+	return []string{
+		fmt.Sprintf(pick(s.draws, []string{"count(*) FILTER (WHERE %s)", "sum((%s)::int)"}), c),
+		fmt.Sprintf(pick(s.draws, []string{"countif(NOT (%s))", "sum(CASE WHEN NOT (%s) THEN 1 ELSE 0 END)"}), c),
+	}
 }
 
 // bounded is a number whose bounds follow from declared ones.

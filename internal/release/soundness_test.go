@@ -50,6 +50,7 @@ func TestSoundness(t *testing.T) {
 	for i := 0; i == 0 || i < 3 && c.moved*10 < c.releases; i++ {
 		rapid.Check(t, func(t *rapid.T) {
 			x := newExample(t)
+			x.statements = append(x.statements, draws{t}.pivotStatement(x))
 			if err := m.check(x, pipeline{}, &c); err != nil {
 				t.Fatalf("%v\n%s", err, x)
 			}
@@ -419,6 +420,7 @@ func shapes(r *stability.Release, c *coverage) {
 	say(len(r.Keys) > 1, "several keys")
 	say(r.Within != nil, "coarser grouping set")
 	say(r.Apart, "grouping set apart")
+	say(len(r.Exclusive) > 0, "exclusive components")
 	for _, comp := range r.Components {
 		c.saw([]string{"rows", "sum", "squares", "partial sum", "distinct", "units", "tree"}[comp.Kind])
 		say(comp.Filter != nil, "filter")
