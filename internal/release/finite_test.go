@@ -205,7 +205,7 @@ func TestFiniteDomains(t *testing.T) {
 		{key: "width_bucket(cost, 5000, 0, 10)", size: 11},
 		{key: "width_bucket(price, 0, 5, 3)", size: 5},
 		{key: "width_bucket(open, 0, 100, 4)", size: 6, spare: 4},
-		{key: "width_bucket(cost, ARRAY[0, 100, 500])", size: 4, spare: 1},
+		{key: "width_bucket(cost, ARRAY[0, 100, 500])", size: 3},
 		{key: "width_bucket(age, ARRAY[18, 65])", size: 3},
 		{key: "width_bucket(dept, ARRAY['F', 'S'])", size: 3},
 		{key: "extract(DAYOFWEEK FROM day)", size: 7},
