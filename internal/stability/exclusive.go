@@ -52,16 +52,18 @@ func (r *Release) exclusive() [][]int {
 	return slices.DeleteFunc(sets, func(set []int) bool { return len(set) < 2 })
 }
 
-// adding are conditions that each row meets which adds to a count or a sum something but 0.
+// adding are conditions that each row meets which adds to a count or a sum something but 0. A value of 0 adds 0 to a sum whose values are not
+// clamped to more.
 func adding(c Component) []plan.Expr {
 	all := conjuncts(c.Filter)
+	zero := c.Kind == Sum && c.LowerUnits.Sign() == 0
 	arg := c.Arg
 	for {
 		cast, ok := arg.(*plan.Cast)
 		if !ok {
 			break
 		}
-		if cast.Arg.Type().Kind == sqltype.Boolean && c.Kind == Sum { // 1 where it is true
+		if cast.Arg.Type().Kind == sqltype.Boolean && zero { // 1 where it is true
 			return append(all, conjuncts(cast.Arg)...)
 		}
 		arg = cast.Arg
@@ -70,7 +72,7 @@ func adding(c Component) []plan.Expr {
 	if !ok || len(choice.Whens) != 1 {
 		return all
 	}
-	if otherwise, ok := choice.Else.(*plan.Literal); choice.Else != nil && (!ok || otherwise.Value != nil && (c.Kind != Sum || !isZero(otherwise))) {
+	if otherwise, ok := choice.Else.(*plan.Literal); choice.Else != nil && (!ok || otherwise.Value != nil && (!zero || !isZero(otherwise))) {
 		return all
 	}
 	return append(all, conjuncts(choice.Whens[0].Condition)...)
